@@ -1,0 +1,47 @@
+# Every target is self-contained: it makes .venv with MindSpore and the development tools when that is missing or
+# older than pyproject.toml. Choose the interpreter with `make PYTHON=/path/to/python3.12 test`.
+
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+# The first that runs, has venv, and for which MindSpore publishes wheels; 3.13 only when there is no other.
+CANDIDATES := python3.11 python3.12 python3.10 python3 python3.13
+PYTHON ?= $(shell for p in $(CANDIDATES); do \
+	$$p -c 'import ensurepip, sys, venv; sys.exit(not (3, 10) <= sys.version_info[:2] < (3, 14))' 2>/dev/null \
+	&& command -v $$p && break; done)
+
+.PHONY: help demo test lint bench wheel clean
+help:
+	@echo "make demo   migrate a copy of examples/pynative_bert, print the diff and the verdicts"
+	@echo "make test   the test suite, with the real compiler (ARGS='-k lsp' narrows it)"
+	@echo "make lint   ruff and mypy"
+	@echo "make bench  graphward check as a multiple of ast.parse over seven MindSpore packages"
+	@echo "make wheel  build dist/*.whl"
+
+$(STAMP): pyproject.toml
+	@test -n "$(PYTHON)" || { echo "Graphward needs Python 3.10 to 3.13 with venv (Debian: apt-get install python3-venv)"; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[all,dev]'
+	@touch $@
+
+demo: $(STAMP)
+	@examples/demo.sh $(BIN)
+
+test: $(STAMP)
+	@$(BIN)/python -c 'import mindspore' 2>/dev/null || { \
+	echo "$(VENV) cannot import MindSpore: remove it and choose another Python, as in make PYTHON=python3.11 test"; exit 1; }
+	GRAPHWARD_TEST_PYTHON="$(CURDIR)/$(BIN)/python" $(BIN)/python -m pytest -n 2 $(ARGS)
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+bench: $(STAMP)
+	$(BIN)/python -m benchmarks.check $(ARGS)
+
+wheel: $(STAMP)
+	$(BIN)/python -m build --wheel --no-isolation
+
+clean:
+	rm -rf $(VENV) .cache dist build .mypy_cache .pytest_cache .ruff_cache

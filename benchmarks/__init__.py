@@ -1,0 +1,1 @@
+"""Measurements that keep Graphward honest about its speed."""

@@ -1,0 +1,257 @@
+"""One parsed file: its tree, its names, its classes and functions."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from ..knowledge.names import WRAPPER_NAMES
+from ..source.text import SourceText
+from .names import FunctionNode, Names, dotted, statements
+from .tree import parents, preorder
+
+_BLOCKS = (ast.If, ast.Try, ast.With, ast.For, ast.While, ast.AsyncWith, ast.AsyncFor)
+
+
+@dataclass(eq=False)
+class FunctionInfo:
+    """A function or method. `owner` is the class whose body it stands in, `outer` the function around it."""
+
+    module: Module
+    node: FunctionNode
+    qualname: str
+    owner: ClassInfo | None = None
+    outer: FunctionInfo | None = None
+
+    @property
+    def name(self) -> str:
+        return self.node.name
+
+    @cached_property
+    def names(self) -> Names:
+        outer = self.outer.names if self.outer else self.module.names
+        return outer.of_function(self.node, self.module.package)
+
+    @cached_property
+    def nodes(self) -> list[ast.AST]:
+        """The nodes of the body in source order, nested functions included; parameters and decorators are not."""
+        return [node for statement in self.node.body for node in preorder(statement)]
+
+    @cached_property
+    def parents(self) -> dict[ast.AST, ast.AST]:
+        """The parent of each node of the body."""
+        return parents(self.node)
+
+    @cached_property
+    def receiver(self) -> str | None:
+        """The name of `self`: the first parameter of the method that this is or stands in."""
+        if self.owner is None:
+            return self.outer.receiver if self.outer else None
+        positional = self.node.args.posonlyargs + self.node.args.args
+        return None if self.is_static or not positional else positional[0].arg
+
+    @cached_property
+    def self_assignments(self) -> list[tuple[str, ast.expr]]:
+        """`(attribute, value)` of each plain `self.attribute = value` in the method."""
+        found: list[tuple[str, ast.expr]] = []
+        for node in statements(self.node.body):
+            if isinstance(node, ast.Assign):
+                targets, value = node.targets, node.value
+            elif isinstance(node, ast.AnnAssign) and node.value is not None:
+                targets, value = [node.target], node.value
+            else:
+                continue
+            for target in targets:
+                if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
+                    if target.value.id == self.receiver:
+                        found.append((target.attr, value))
+        return found
+
+    @cached_property
+    def wrapped(self) -> dict[str, str]:
+        """Variable to function name, for each `variable = ms.grad(function)` or the like in the body."""
+        return _wrapping_assignments(self.node.body, self.names)
+
+    @cached_property
+    def locals(self) -> dict[str, FunctionInfo]:
+        """Functions defined directly inside this one, by name."""
+        return self.module.nested.get(self, {})
+
+    @cached_property
+    def decorators(self) -> list[tuple[str, ast.expr]]:
+        """`(qualified or dotted name, node)` of each decorator, calls and `partial` reduced to the callee."""
+        scope = self.outer.names if self.outer else self.module.names
+        found = []
+        for node in self.node.decorator_list:
+            callee = node.func if isinstance(node, ast.Call) else node
+            name = scope.resolve(callee) or dotted(callee) or ""
+            if name in ("functools.partial", "partial") and isinstance(node, ast.Call) and node.args:
+                name = scope.resolve(node.args[0]) or dotted(node.args[0]) or ""
+            found.append((name, node))
+        return found
+
+    @cached_property
+    def is_static(self) -> bool:
+        return any(name == "staticmethod" for name, _ in self.decorators)
+
+    def __repr__(self) -> str:
+        return f"<{self.module.name}:{self.qualname}>"
+
+
+@dataclass(eq=False)
+class ClassInfo:
+    """A class: its bases as written, its methods by name."""
+
+    module: Module
+    node: ast.ClassDef
+    qualname: str
+    outer: FunctionInfo | None = None
+    methods: dict[str, FunctionInfo] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return self.node.name
+
+    @property
+    def names(self) -> Names:
+        return self.outer.names if self.outer else self.module.names
+
+    def __repr__(self) -> str:
+        return f"<class {self.module.name}:{self.qualname}>"
+
+
+@dataclass(eq=False)
+class Module:
+    """A file that parsed. `name` is its dotted name as far as `__init__.py` files reach; `package` is what a
+    relative import counts from."""
+
+    source: SourceText
+    name: str
+    tree: ast.Module
+    classes: list[ClassInfo] = field(default_factory=list)
+    functions: list[FunctionInfo] = field(default_factory=list)
+
+    @classmethod
+    def parse(cls, source: SourceText, name: str) -> Module:
+        """Raises SyntaxError (or ValueError for what Python's parser refuses otherwise)."""
+        module = cls(source, name, parse_tree(source))
+        _collect(module, module.tree.body, "", None, None)
+        return module
+
+    @property
+    def path(self) -> Path:
+        return self.source.path
+
+    @cached_property
+    def package(self) -> str:
+        if self.path.name == "__init__.py":
+            return self.name
+        return self.name.rpartition(".")[0]
+
+    @cached_property
+    def names(self) -> Names:
+        return Names.of_module(self.tree, self.package)
+
+    @cached_property
+    def wrapped(self) -> dict[str, str]:
+        """Variable to function name, for each `variable = ms.grad(function)` or the like at module level."""
+        return _wrapping_assignments(self.tree.body, self.names)
+
+    @cached_property
+    def nested(self) -> dict[FunctionInfo, dict[str, FunctionInfo]]:
+        """The functions defined directly inside each function, by name."""
+        found: dict[FunctionInfo, dict[str, FunctionInfo]] = {}
+        for function in self.functions:
+            if function.outer is not None and function.owner is None:
+                found.setdefault(function.outer, {})[function.name] = function
+        return found
+
+    @cached_property
+    def assignments(self) -> dict[str, ast.expr]:
+        """The value that each global variable is last given by a plain assignment at module level."""
+        return {
+            target.id: node.value
+            for node in statements(self.tree.body)
+            if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None
+            for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+            if isinstance(target, ast.Name)
+        }
+
+    @cached_property
+    def global_names(self) -> frozenset[str]:
+        """Every name that the module binds or reads at any depth: a new global name must be none of them."""
+        return frozenset(n.id for n in preorder(self.tree) if isinstance(n, ast.Name))
+
+    @cached_property
+    def definitions(self) -> dict[str, FunctionInfo | ClassInfo]:
+        """Top-level functions and classes by name, the last definition of a name wins."""
+        found: dict[str, FunctionInfo | ClassInfo] = {}
+        for function in self.functions:
+            if function.owner is None and function.outer is None:
+                found[function.name] = function
+        for info in self.classes:
+            if "." not in info.qualname:
+                found[info.name] = info
+        return found
+
+    def start(self, node: ast.AST) -> int:
+        """Byte offset of a node's first byte."""
+        return self.source.offset(node.lineno, node.col_offset)  # type: ignore[attr-defined]
+
+    def end(self, node: ast.AST) -> int:
+        """Byte offset after a node's last byte."""
+        return self.source.offset(node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
+
+    def text(self, node: ast.AST) -> str:
+        """The source of a node."""
+        return self.source.utf8[self.start(node) : self.end(node)].decode()
+
+
+def parse_tree(source: SourceText) -> ast.Module:
+    """`ast.parse` of a snapshot, without the warnings that Python prints on odd literals."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(source.text, filename=str(source.path))
+
+
+def module_name(path: Path) -> str:
+    """The dotted name of a file: the packages around it, up to the first folder without `__init__.py`."""
+    parts = [] if path.name == "__init__.py" else [path.stem]
+    folder = path.parent
+    while (folder / "__init__.py").is_file() and folder.name.isidentifier():
+        parts.insert(0, folder.name)
+        folder = folder.parent
+    return ".".join(parts) or path.parent.name
+
+
+def _wrapping_assignments(body: list[ast.stmt], names: Names) -> dict[str, str]:
+    return {
+        target.id: node.value.args[0].id
+        for node in statements(body)
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and node.value.args
+        and isinstance(node.value.args[0], ast.Name) and names.resolve(node.value.func) in WRAPPER_NAMES
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }  # fmt: skip
+
+
+def _collect(module: Module, body: list[ast.stmt], prefix: str, owner: ClassInfo | None, outer: FunctionInfo | None):
+    for node in body:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            function = FunctionInfo(module, node, prefix + node.name, owner, outer)
+            module.functions.append(function)
+            if owner is not None:
+                owner.methods[node.name] = function
+            _collect(module, node.body, f"{function.qualname}.<locals>.", None, function)
+        elif isinstance(node, ast.ClassDef):
+            info = ClassInfo(module, node, prefix + node.name, outer)
+            module.classes.append(info)
+            _collect(module, node.body, f"{info.qualname}.", info, outer)
+        elif isinstance(node, _BLOCKS):
+            for field_name in ("body", "orelse", "finalbody"):
+                _collect(module, getattr(node, field_name, None) or [], prefix, owner, outer)
+            for handler in getattr(node, "handlers", ()):
+                _collect(module, handler.body, prefix, owner, outer)

@@ -1,0 +1,205 @@
+"""What a name means: the import-alias map of a scope, and the names that hide it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from ..knowledge.names import canonical
+from .tree import children, preorder
+
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+def dotted(node: ast.AST) -> str | None:
+    """`a.b.c` of a chain of attributes over a name, else None."""
+    parts = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name):
+        return None
+    parts.append(node.id)
+    return ".".join(reversed(parts))
+
+
+def absolute_import(module: str | None, level: int, package: str) -> str:
+    """The absolute module of a `from` import that stands in `package` (empty for a top-level module)."""
+    if not level:
+        return module or ""
+    parts = package.split(".") if package else []
+    parts = parts[: len(parts) - (level - 1)] if level > 1 else parts
+    return ".".join((*parts, *((module,) if module else ())))
+
+
+def import_bindings(node: ast.Import | ast.ImportFrom, package: str) -> Iterator[tuple[str, str]]:
+    """`(bound name, qualified name)` for each name that an import statement binds; star imports bind `*`."""
+    if isinstance(node, ast.Import):
+        for item in node.names:
+            yield (item.asname, item.name) if item.asname else (item.name.split(".")[0],) * 2
+        return
+    base = absolute_import(node.module, node.level, package)
+    for item in node.names:
+        if item.name == "*":
+            yield "*", base
+        else:
+            yield item.asname or item.name, f"{base}.{item.name}" if base else item.name
+
+
+def statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    """Every statement under `body`, depth first, not entering functions and classes."""
+    for node in body:
+        yield node
+        if isinstance(node, _SCOPES):
+            continue
+        for field in ("body", "orelse", "finalbody"):
+            inner = getattr(node, field, None)
+            if inner:
+                yield from statements(inner)
+        for handler in getattr(node, "handlers", ()):
+            yield from statements(handler.body)
+        for case in getattr(node, "cases", ()):
+            yield from statements(case.body)
+
+
+def bound_names(function: FunctionNode | ast.Lambda) -> frozenset[str]:
+    """The names local to a function: parameters and whatever its body binds, nested scopes left out."""
+    names = {a.arg for a in all_arguments(function.args)}
+    if isinstance(function, ast.Lambda):
+        return frozenset(names)
+    outer: set[str] = set()
+    stack: list[ast.AST] = list(function.body)
+    while stack:
+        node = stack.pop()
+        kind = node.__class__
+        if kind is ast.Name:
+            if node.ctx.__class__ is not ast.Load:  # type: ignore[attr-defined]
+                names.add(node.id)  # type: ignore[attr-defined]
+            continue
+        if kind in (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef):
+            names.add(node.name)  # type: ignore[attr-defined]
+            continue
+        if kind is ast.Lambda or kind in _COMPREHENSIONS:
+            stack += [n.target for n in preorder(node) if isinstance(n, ast.NamedExpr)]
+            continue
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            names.update(item.asname or item.name.split(".")[0] for item in node.names)
+        elif isinstance(node, (ast.Global, ast.Nonlocal)):
+            outer.update(node.names)
+        elif isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)):
+            names.update(() if node.name is None else (node.name,))
+        elif isinstance(node, ast.MatchMapping) and node.rest:
+            names.add(node.rest)
+        stack += children(node)
+    return frozenset(names - outer)
+
+
+def all_arguments(arguments: ast.arguments) -> list[ast.arg]:
+    """Every parameter in source order, star ones included."""
+    found = [*arguments.posonlyargs, *arguments.args]
+    if arguments.vararg:
+        found.append(arguments.vararg)
+    found += arguments.kwonlyargs
+    if arguments.kwarg:
+        found.append(arguments.kwarg)
+    return found
+
+
+class Names:
+    """The import aliases that one scope sees, chained to the scope around it."""
+
+    __slots__ = ("aliases", "hidden", "parent", "stars", "written")
+
+    def __init__(self, parent: Names | None = None, hidden: frozenset[str] = frozenset()):
+        self.aliases: dict[str, str] = {}
+        # Aliases as the import spells them: `mindspore.ops.operations` has not every name of `mindspore.ops`.
+        self.written: dict[str, str] = {}
+        self.stars: list[str] = []
+        self.hidden = hidden
+        self.parent = parent
+
+    @classmethod
+    def of_module(cls, tree: ast.Module, package: str) -> Names:
+        """Aliases made by imports and by plain `name = dotted.name` assignments at module level."""
+        names = cls()
+        for node in statements(tree.body):
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
+                names.add_import(node, package)
+            elif isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+                target = dotted(node.value)
+                meaning = names.qualify(target) if target else None
+                if meaning:
+                    names.aliases[node.targets[0].id] = meaning
+        return names
+
+    def of_function(self, function: FunctionNode | ast.Lambda, package: str) -> Names:
+        """The scope inside a function: its locals hide outer aliases, its own imports make new ones."""
+        inner = Names(self, bound_names(function))
+        if not isinstance(function, ast.Lambda):
+            for node in statements(function.body):
+                if isinstance(node, (ast.Import, ast.ImportFrom)):
+                    inner.add_import(node, package)
+        return inner
+
+    def add_import(self, node: ast.Import | ast.ImportFrom, package: str) -> None:
+        for bound, meaning in import_bindings(node, package):
+            if bound == "*":
+                self.stars.append(meaning)
+            else:
+                self.aliases[bound] = canonical(meaning)
+                self.written[bound] = meaning
+
+    def lookup(self, name: str) -> str | None:
+        """The qualified name that an import gave to `name`, or None."""
+        scope: Names | None = self
+        while scope is not None:
+            if name in scope.aliases:
+                return scope.aliases[name]
+            if name in scope.hidden:
+                return None
+            scope = scope.parent
+        return None
+
+    def is_local(self, name: str) -> bool:
+        """Whether a function scope binds `name` otherwise than by an import."""
+        scope: Names | None = self
+        while scope is not None and scope.parent is not None:
+            if name in scope.aliases:
+                return False
+            if name in scope.hidden:
+                return True
+            scope = scope.parent
+        return False
+
+    def qualify(self, name: str) -> str | None:
+        """`np.linalg.norm` to `numpy.linalg.norm`; None when the head is not an import."""
+        head, dot, rest = name.partition(".")
+        meaning = self.lookup(head)
+        if meaning is None:
+            return None
+        return canonical(f"{meaning}.{rest}") if dot else meaning
+
+    def resolve(self, node: ast.AST) -> str | None:
+        """The qualified name of an expression that is a dotted name over an import, else None."""
+        name = dotted(node)
+        return self.qualify(name) if name else None
+
+    def spelling(self, qualified: str) -> str | None:
+        """How `qualified` (`mindspore.ops.exp`) can be written here with the imports that exist, shortest first;
+        None when no import reaches it."""
+        found = []
+        scope: Names | None = self
+        while scope is not None:
+            for alias, meaning in scope.written.items():
+                if self._sees(alias, meaning):
+                    if meaning == qualified:
+                        found.append(alias)
+                    elif qualified.startswith(meaning + "."):
+                        found.append(alias + qualified[len(meaning) :])
+            scope = scope.parent
+        return min(found, key=lambda s: (s.count("."), len(s)), default=None)
+
+    def _sees(self, alias: str, meaning: str) -> bool:
+        return self.lookup(alias) == canonical(meaning)

@@ -1,0 +1,158 @@
+"""Checking: the rules over everything that the graph regions of a workspace compile."""
+
+from __future__ import annotations
+
+import ast
+import gc
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatch
+from pathlib import Path
+
+from ..analysis.inference import Inference
+from ..analysis.module import ClassInfo, Module
+from ..analysis.project import Project
+from ..analysis.regions import Reached, graph_regions, reach
+from ..config import Config
+from ..rules.context import CellContext, FunctionContext, Options
+from ..rules.finding import Finding
+from ..rules.rule import Rule
+from ..rules.selection import matches
+from ..rules.suppression import unsuppressed
+from ..source.text import SourceText
+from .workspace import Problem, Workspace
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass
+class FileFindings:
+    """What was found in one file, over one snapshot of it."""
+
+    source: SourceText
+    findings: list[Finding] = field(default_factory=list)
+
+
+@dataclass
+class CheckResult:
+    """Findings by file in the order of the files; problems by path."""
+
+    files: dict[Path, FileFindings] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+
+    def all_findings(self) -> list[tuple[Path, Finding]]:
+        return [(path, f) for path, entry in self.files.items() for f in entry.findings]
+
+
+@dataclass
+class Analysis:
+    """What the analysis knows of a workspace."""
+
+    project: Project
+    modules: list[Module]
+    reached: dict
+    inference: Inference
+
+
+def analyse(workspace: Workspace) -> Analysis:
+    """Parse, index and find the graph regions."""
+    # Trees are millions of small objects without cycles worth collecting.
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        modules = workspace.graph_modules()
+        project = Project(workspace.load)
+        for module in modules:
+            project.add(module)
+        reached = reach(project, graph_regions(project, modules))
+        return Analysis(project, modules, reached, Inference(project, reached))
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def check(
+    workspace: Workspace, rules: Sequence[Rule], config: Config, *, only: Iterable[Path] | None = None,
+    progress: Progress | None = None,
+) -> CheckResult:  # fmt: skip
+    """The findings in the files of the workspace (or in `only`), suppressed ones left out."""
+    analysis = analyse(workspace)
+    wanted = set(workspace.files if only is None else only)
+    options = Options(config.op_style, config.target_version)
+    by_module: dict[Module, list[Reached]] = {}
+    for reached in analysis.reached.values():
+        by_module.setdefault(reached.function.module, []).append(reached)
+    modules = [m for m in {**dict.fromkeys(analysis.modules), **by_module} if m.path in wanted]
+    result = CheckResult(problems=sorted(workspace.problems.values(), key=lambda p: str(p.path)))
+    found: dict[Path, FileFindings] = {}
+    for i, module in enumerate(modules):
+        if progress:
+            progress(i, len(modules))
+        findings = _check_module(module, by_module.get(module, []), analysis, rules, options, config)
+        if findings:
+            found[module.path] = FileFindings(module.source, findings)
+    result.files = {path: found[path] for path in workspace.files if path in found}
+    return result
+
+
+def _check_module(
+    module: Module, functions: list[Reached], analysis: Analysis, rules: Sequence[Rule], options: Options, config: Config
+) -> list[Finding]:
+    active = [r for r in rules if any(t in module.source.utf8 for t in r.triggers)]
+    active = [r for r in active if not _ignored_here(r, module.path, config)]
+    if not active:
+        return []
+    table: dict[type[ast.AST], list[Rule]] = {}
+    for rule in active:
+        for node_type in rule.nodes:
+            table.setdefault(node_type, []).append(rule)
+    whole = [r for r in active if r.overrides("visit_function")]
+    findings: list[Finding] = []
+    nested = _nested_nodes(functions)
+    for reached in functions:
+        context = FunctionContext(reached, analysis.inference, options)
+        for rule in whole:
+            findings += rule.visit_function(context)
+        if table:
+            skip = nested.get(reached.function, frozenset())
+            for node in reached.function.nodes:
+                for rule in table.get(type(node), ()):
+                    if node not in skip:
+                        findings += rule.visit(node, context)
+    cells = [r for r in active if r.overrides("visit_cell")]
+    if cells:
+        for info in module.classes:
+            if _is_cell(analysis.project, info):
+                for rule in cells:
+                    findings += rule.visit_cell(CellContext(info, analysis.inference, options))
+    unique = {(f.code, f.span.start, f.span.end, f.message): f for f in reversed(findings)}
+    ordered = sorted(unique.values(), key=lambda f: (f.span.start, f.span.end, f.code))
+    return unsuppressed(module.source, ordered)
+
+
+def _nested_nodes(functions: list[Reached]) -> dict:
+    """For each function, the nodes that belong to a nested function which is reached by itself."""
+    reached = {r.function for r in functions}
+    found: dict = {}
+    for function in reached:
+        outer = function.outer
+        while outer is not None:
+            if outer in reached:
+                found[outer] = found.get(outer, frozenset()) | frozenset(function.nodes)
+            outer = outer.outer
+    return found
+
+
+def _is_cell(project: Project, info: ClassInfo) -> bool:
+    return project.is_cell(info) is True or (project.is_cell(info) is None and project.method(info, "construct") is not None)
+
+
+def _ignored_here(rule: Rule, path: Path, config: Config) -> bool:
+    if not config.per_file_ignores:
+        return False
+    resolved = path.resolve()
+    relative = resolved.relative_to(config.root).as_posix() if resolved.is_relative_to(config.root) else str(resolved)
+    return any(
+        (fnmatch(relative, pattern) or fnmatch(path.name, pattern)) and any(matches(i, rule) for i in items)
+        for pattern, items in config.per_file_ignores.items()
+    )

@@ -1,0 +1,150 @@
+"""The files of a run: read once, parsed once, and kept while nothing changes them."""
+
+from __future__ import annotations
+
+import ast
+import symtable
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..analysis.module import Module, module_name
+from ..analysis.regions import MARKERS
+from ..errors import GraphwardError
+from ..source.text import NotText, SourceText
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A file that was left alone, and why; `line` is 1-based, 0 for none."""
+
+    path: Path
+    line: int
+    message: str
+
+
+class Workspace:
+    """The sources of `files`, and of the rest of their packages where an import asks for them.
+
+    `overlays` are texts that an editor holds instead of the disk.
+    """
+
+    def __init__(self, files: Iterable[Path], overlays: Mapping[Path, SourceText] | None = None):
+        self.files = list(files)
+        self.problems: dict[Path, Problem] = {}
+        self._sources: dict[Path, SourceText | None] = dict(overlays or {})
+        self._modules: dict[Path, Module | None] = {}
+        self._names: dict[Path, str] = {}
+        self._paths: dict[str, Path] = {}
+        self._roots: set[Path] = set()
+        for path in self.files:
+            self._register(path)
+
+    def source(self, path: Path) -> SourceText | None:
+        """The text of a file; None, with a Problem, when it is none. Raises GraphwardError when it cannot be read."""
+        if path not in self._sources:
+            try:
+                self._sources[path] = SourceText.from_bytes(path, path.read_bytes())
+            except NotText as error:
+                self._fail(path, error.line, str(error))
+            except OSError as error:
+                raise GraphwardError(
+                    f"cannot be read: {error.strerror}", path=path, hint="change its permissions, or exclude it"
+                ) from None
+        return self._sources[path]
+
+    def replace(self, path: Path, source: SourceText) -> None:
+        """From now on the file reads as `source`."""
+        self._sources[path] = source
+        self._modules.pop(path, None)
+        self.problems.pop(path, None)
+        if path not in self._names:
+            self._register(path)
+            self.files.append(path)
+
+    def module(self, path: Path) -> Module | None:
+        """The parsed file; None, with a Problem, when it does not parse."""
+        if path not in self._modules:
+            source = self.source(path)
+            self._modules[path] = None if source is None else self._parse(path, source)
+        return self._modules[path]
+
+    def load(self, name: str) -> Module | None:
+        """The module of that dotted name, if it belongs to the packages of this run."""
+        path = self._paths.get(name)
+        if path is None:
+            path = self._find(name)
+            if path is None:
+                return None
+            self._names[path], self._paths[name] = name, path
+        return self.module(path)
+
+    def graph_modules(self) -> list[Module]:
+        """The files that hold graph code, parsed; all others are only checked for being Python."""
+        found = []
+        for path in self.files:
+            source = self.source(path)
+            if source is None:
+                continue
+            if any(marker in source.utf8 for marker in MARKERS):
+                module = self.module(path)
+                if module is not None:
+                    found.append(module)
+            elif path not in self._modules:
+                self._check_syntax(path, source)
+        return found
+
+    def _register(self, path: Path) -> None:
+        name = module_name(path)
+        self._names[path] = name
+        self._paths.setdefault(name, path)
+        depth = name.count(".") + (path.name == "__init__.py")
+        self._roots.add(path.parents[depth] if depth < len(path.parents) else path.parent)
+
+    def _find(self, name: str) -> Path | None:
+        parts = name.split(".")
+        if not all(part.isidentifier() for part in parts):
+            return None
+        for root in self._roots:
+            stem = root.joinpath(*parts)
+            for path in (stem.with_suffix(".py"), stem / "__init__.py"):
+                if path.is_file():
+                    return path
+        return None
+
+    def _parse(self, path: Path, source: SourceText) -> Module | None:
+        try:
+            return Module.parse(source, self._names[path])
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            self._syntax_problem(path, error)
+            return None
+
+    def _check_syntax(self, path: Path, source: SourceText) -> None:
+        """`symtable` parses in C and builds no tree for Python: about half of `ast.parse`."""
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                symtable.symtable(source.text, str(path), "exec")
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            self._syntax_problem(path, error)
+
+    def _syntax_problem(self, path: Path, error: Exception) -> None:
+        line = (error.lineno or 0) if isinstance(error, SyntaxError) else 0
+        reason = error.msg if isinstance(error, SyntaxError) else str(error) or type(error).__name__
+        self._fail(path, line, f"does not parse: {reason}")
+
+    def _fail(self, path: Path, line: int, message: str) -> None:
+        self._sources.setdefault(path, None)
+        self.problems[path] = Problem(path, line, message)
+
+
+def parses(source: SourceText) -> SyntaxError | None:
+    """None when the text is Python, else the error."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(source.text, str(source.path))
+    except SyntaxError as error:
+        return error
+    return None

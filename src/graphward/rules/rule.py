@@ -1,0 +1,67 @@
+"""What a codemod is: a class with a code, a page, and the places that it looks at."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, ClassVar
+
+from .finding import Consequence, Finding
+
+if TYPE_CHECKING:
+    from .context import CellContext, FunctionContext
+
+FAMILIES = {
+    "GW1": "host values", "GW2": "Cell structure", "GW3": "control flow", "GW4": "containers and types",
+    "GW5": "native operators", "GW6": "compile units and graph cache", "GW7": "run setup",
+    "GW8": "removed and renamed API", "GW9": "silent divergence",
+}  # fmt: skip
+PAGE_SECTIONS = ("What it finds", "Why", "Example", "What the rewrite assumes", "When it is unsafe", "References")
+
+
+class Rule:
+    """Base class of all codemods.
+
+    `triggers`: bytes of which a file must hold at least one for the rule to run on it (a test proves that no
+    fixture lacks them). `targets`: the MindSpore versions that the rule speaks of, `>=2.7` or `>=2.7,<2.9`.
+    `nodes`: the node types that `visit` wants. The docstring is the rule's page, in the sections of PAGE_SECTIONS.
+    """
+
+    code: ClassVar[str]
+    name: ClassVar[str]
+    consequence: ClassVar[Consequence]
+    triggers: ClassVar[tuple[bytes, ...]]
+    targets: ClassVar[str] = ">=2.7"
+    nodes: ClassVar[tuple[type[ast.AST], ...]] = ()
+
+    def visit(self, node: ast.AST, context: FunctionContext) -> Iterable[Finding]:
+        """Called for each node of a type in `nodes` in each function that a graph region compiles."""
+        return ()
+
+    def visit_function(self, context: FunctionContext) -> Iterable[Finding]:
+        """Called once for each function that a graph region compiles."""
+        return ()
+
+    def visit_cell(self, context: CellContext) -> Iterable[Finding]:
+        """Called once for each Cell class."""
+        return ()
+
+    @classmethod
+    def page(cls) -> str:
+        """The rule's page: its docstring."""
+        return inspect.cleandoc(cls.__doc__ or "")
+
+    @classmethod
+    def summary(cls) -> str:
+        """The first sentence of the page."""
+        return cls.page().split("\n\n", 1)[0].replace("\n", " ")
+
+    @classmethod
+    def family(cls) -> str:
+        return FAMILIES[cls.code[:3]]
+
+    @classmethod
+    def overrides(cls, method: str) -> bool:
+        """Whether the rule takes part in that kind of visit."""
+        return getattr(cls, method) is not getattr(Rule, method)

@@ -1,0 +1,139 @@
+"""Which files a run reads: the tree under the given paths, as git sees it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pathspec
+
+from ..errors import GraphwardError
+
+# Never walked into: nothing there is the user's source.
+_SKIPPED = frozenset(
+    {".git", ".hg", ".svn", ".venv", "venv", "__pycache__", "node_modules", ".mypy_cache", ".ruff_cache",
+     ".pytest_cache", ".tox", ".nox", ".eggs", "build", "dist", "site-packages"}
+)  # fmt: skip
+SUFFIXES = (".py", ".pyi")
+
+
+@dataclass
+class Discovery:
+    """`files` in a stable order; `skipped` says of a file why it is left out."""
+
+    files: list[Path] = field(default_factory=list)
+    skipped: list[tuple[Path, str]] = field(default_factory=list)
+
+
+def discover(paths: Sequence[Path], *, exclude: Sequence[str] = (), max_file_size: int = 2_000_000) -> Discovery:
+    """The Python files under `paths`. A file that is named is taken whatever git ignores.
+
+    Raises GraphwardError for a path that does not exist or cannot be read, for a file that is no Python file, and
+    when nothing is found at all.
+    """
+    found = Discovery()
+    seen: set[Path] = set()
+    excluded = pathspec.GitIgnoreSpec.from_lines(exclude)
+    for path in paths:
+        if not path.exists():
+            raise GraphwardError("no such file or folder", path=path, hint="check the path for a typing error")
+        candidates: Iterable[tuple[Path, str]]
+        if path.is_dir():
+            candidates = list(_walk(path, excluded))
+            if not candidates:
+                raise GraphwardError("the folder holds no Python files", path=path,
+                                     hint="name a folder with .py files; files that git ignores are left out")  # fmt: skip
+        elif path.suffix in SUFFIXES:
+            candidates = [(path, "")]
+        else:
+            raise GraphwardError("this is not a Python file", path=path, hint="Graphward reads .py files")
+        for file, problem in candidates:
+            if file in seen:
+                continue
+            seen.add(file)
+            problem = problem or _too_large(file, max_file_size)
+            if problem:
+                found.skipped.append((file, problem))
+            else:
+                found.files.append(file)
+    return found
+
+
+def _too_large(file: Path, limit: int) -> str:
+    size = file.stat().st_size
+    return f"larger than {limit} bytes ({size}); raise max-file-size to read it" if size > limit else ""
+
+
+def _walk(root: Path, excluded: pathspec.PathSpec) -> Iterator[tuple[Path, str]]:
+    """Files below `root` with, for each, why it is refused (empty when it is not)."""
+    real_root = root.resolve()
+    stack: list[tuple[Path, list[tuple[Path, pathspec.PathSpec]]]] = [(root, _ignores_above(root))]
+    while stack:
+        folder, ignores = stack.pop()
+        own = _ignore_file(folder)
+        ignores = [*ignores, (folder, own)] if own else ignores
+        try:
+            entries = sorted(os.scandir(folder), key=lambda e: e.name)
+        except OSError as error:
+            raise GraphwardError(f"the folder cannot be read: {error.strerror}", path=folder) from None
+        folders = []
+        for entry in entries:
+            path = Path(entry.path)
+            relative = path.relative_to(root).as_posix()
+            is_dir = entry.is_dir()
+            name = relative + "/" if is_dir else relative
+            if excluded.match_file(name) or _ignored(path, is_dir, ignores):
+                continue
+            if is_dir:
+                if entry.name in _SKIPPED or entry.name.endswith(".egg-info"):
+                    continue
+                if not entry.is_symlink():  # a linked folder is either elsewhere in the tree or outside it
+                    folders.append((path, ignores))
+            elif path.suffix in SUFFIXES:
+                yield path, _escape(path, real_root) if entry.is_symlink() else ""
+        stack.extend(reversed(folders))
+
+
+def _escape(link: Path, root: Path) -> str:
+    try:
+        target = link.resolve(strict=True)
+    except OSError:
+        return "a symbolic link that leads nowhere"
+    return "" if target.is_relative_to(root) else f"a symbolic link out of the tree, to {target}"
+
+
+def _ignores_above(root: Path) -> list[tuple[Path, pathspec.PathSpec]]:
+    """The ignore files of the folders above `root`, up to the repository's top."""
+    found: list[tuple[Path, pathspec.PathSpec]] = []
+    folder = root.resolve()
+    chain = []
+    while not (folder / ".git").exists():
+        if folder.parent == folder:
+            return []
+        folder = folder.parent
+        chain.append(folder)
+    for above in reversed(chain):
+        spec = _ignore_file(above)
+        if spec:
+            found.append((above, spec))
+    return found
+
+
+def _ignore_file(folder: Path) -> pathspec.PathSpec | None:
+    file = folder / ".gitignore"
+    if not file.is_file():
+        return None
+    return pathspec.GitIgnoreSpec.from_lines(file.read_text(encoding="utf-8", errors="replace").splitlines())
+
+
+def _ignored(path: Path, is_dir: bool, ignores: list[tuple[Path, pathspec.PathSpec]]) -> bool:
+    """Git's rule: the nearest ignore file that says anything decides."""
+    for folder, spec in reversed(ignores):
+        base = path if folder in path.parents else path.resolve()
+        relative = base.relative_to(folder).as_posix() + ("/" if is_dir else "")
+        verdict = spec.check_file(relative).include
+        if verdict is not None:
+            return verdict
+    return False

@@ -1,0 +1,117 @@
+"""One snapshot of a source file: bytes, encoding, line index, and the way back to bytes."""
+
+from __future__ import annotations
+
+import io
+import tokenize
+from bisect import bisect_right
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+_BOM = b"\xef\xbb\xbf"
+
+
+class NotText(Exception):
+    """The bytes are not Python source text; `line` (1-based) is where, `str()` says why."""
+
+    def __init__(self, reason: str, line: int = 1):
+        super().__init__(reason)
+        self.line = line
+
+
+@dataclass(frozen=True)
+class SourceText:
+    """A decoded file. `utf8` is what spans count in: the text re-encoded as UTF-8, without a BOM, with the
+    line endings that it has on disk."""
+
+    path: Path
+    utf8: bytes
+    encoding: str = "utf-8"
+    bom: bool = False
+
+    @classmethod
+    def from_bytes(cls, path: Path, data: bytes) -> SourceText:
+        """Decode as Python does (BOM, coding cookie, else UTF-8). Raises NotText."""
+        if b"\x00" in data:
+            raise NotText("the file holds null bytes", data[: data.index(b"\x00")].count(b"\n") + 1)
+        bom = data.startswith(_BOM)
+        try:
+            encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        except SyntaxError as error:
+            raise NotText(str(error)) from None
+        body = data[len(_BOM) :] if bom else data
+        if encoding in ("utf-8", "utf-8-sig"):
+            try:
+                body.decode()
+            except UnicodeDecodeError as error:
+                raise NotText("the file is not valid UTF-8", body[: error.start].count(b"\n") + 1) from None
+            return cls(path, body, "utf-8", bom)
+        try:
+            return cls(path, body.decode(encoding).encode(), encoding, bom)
+        except UnicodeDecodeError as error:
+            raise NotText(f"the file is not valid {encoding}", body[: error.start].count(b"\n") + 1) from None
+
+    @classmethod
+    def from_str(cls, path: Path, text: str) -> SourceText:
+        """Text that an editor holds."""
+        return cls(path, text.encode())
+
+    def with_utf8(self, utf8: bytes) -> SourceText:
+        """The same file with other contents."""
+        return SourceText(self.path, utf8, self.encoding, self.bom)
+
+    def to_bytes(self) -> bytes:
+        """What stands on disk. Raises UnicodeEncodeError when the file's encoding has no such character."""
+        body = self.utf8 if self.encoding == "utf-8" else self.utf8.decode().encode(self.encoding)
+        return _BOM + body if self.bom else body
+
+    @cached_property
+    def text(self) -> str:
+        return self.utf8.decode()
+
+    @cached_property
+    def newline(self) -> str:
+        """The line ending that new lines get: the first one of the file."""
+        for i, byte in enumerate(self.utf8):
+            if byte == 0x0A:
+                return "\n"
+            if byte == 0x0D:
+                return "\r\n" if self.utf8[i + 1 : i + 2] == b"\n" else "\r"
+        return "\n"
+
+    @cached_property
+    def line_starts(self) -> list[int]:
+        """Byte offset of each line, by the line ends that Python's tokenizer knows (LF, CRLF, CR)."""
+        starts = [0]
+        data = self.utf8
+        if b"\r" not in data:
+            position = data.find(b"\n")
+            while position >= 0:
+                starts.append(position + 1)
+                position = data.find(b"\n", position + 1)
+            return starts
+        for i, byte in enumerate(data):
+            if byte == 0x0A or (byte == 0x0D and data[i + 1 : i + 2] != b"\n"):
+                starts.append(i + 1)
+        return starts
+
+    def offset(self, line: int, column: int) -> int:
+        """Byte offset of `ast`'s position: line 1-based, column in UTF-8 bytes from 0."""
+        return self.line_starts[line - 1] + column
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """Line and column, both 1-based, the column in characters."""
+        line = bisect_right(self.line_starts, offset)
+        start = self.line_starts[line - 1]
+        return line, len(self.utf8[start:offset].decode(errors="replace")) + 1
+
+    def line_bytes(self, line: int) -> bytes:
+        """The line (1-based) with its ending."""
+        starts = self.line_starts
+        return self.utf8[starts[line - 1] : starts[line] if line < len(starts) else len(self.utf8)]
+
+    def indent(self, line: int) -> str:
+        """The white space at the start of a line (1-based)."""
+        raw = self.line_bytes(line).decode()
+        return raw[: len(raw) - len(raw.lstrip(" \t\x0c"))]

@@ -1,0 +1,128 @@
+"""Graph Mode: how a target is compiled, how often, and which nodes of the final graph run in the interpreter."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import re
+import types
+from typing import Any, Callable
+
+import mindspore as ms
+
+from . import messages
+
+try:
+    from mindspore.graph.api import _CellGraphExecutor, _JitExecutor
+except ImportError:  # MindSpore before 2.10
+    from mindspore.common.api import _CellGraphExecutor, _JitExecutor  # type: ignore[no-redef]
+
+try:
+    from mindspore._c_expression import dump_func_graph
+except ImportError:  # MindSpore before 2.8
+    dump_func_graph = None
+
+INTERPRETED = ("PyExecute", "PyInterpret", "PyFunc")
+_NODE = re.compile(rf"= (?:PrimFunc_)?({'|'.join(INTERPRETED)})\b(?:\(\"((?:[^\"\\]|\\.)*)\")?")
+_OPTIMIZED = re.compile(r"After Optimizer Phase[^\n]*\n(?P<body>.*?)(?=\n-{20,}\n After |\Z)", re.DOTALL)
+_ENTRY = re.compile(r"^# No\. \d+:\n", re.MULTILINE)
+_SCRIPT = re.compile(r"^Script: (?P<script>[^\n]*)", re.MULTILINE)
+_SCRIPT_LIMIT = 120
+
+
+def is_jit(target: Any) -> bool:
+    """Whether `mindspore.jit` made this function or method."""
+    return hasattr(getattr(target, "__func__", target), "__wrapped_by_jit__")
+
+
+def bare(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The user's function below `mindspore.jit`; other decorators stay, since the parser treats them as it does."""
+    owner = getattr(function, "__self__", None)
+    inner = getattr(function, "__func__", function)
+    while hasattr(inner, "__wrapped_by_jit__") and hasattr(inner, "__wrapped__"):
+        inner = inner.__wrapped__
+    return inner if owner is None else types.MethodType(inner, owner)
+
+
+def own_call(target: Any) -> bool:
+    """Whether the class of a Cell replaces `Cell.__call__`, which then is part of its meaning."""
+    return isinstance(target, ms.nn.Cell) and type(target).__call__ is not ms.nn.Cell.__call__
+
+
+def compiled(target: Any, strict: bool) -> Callable[..., Any]:
+    """The target as a graph, under STRICT or LAX. A Cell with a `__call__` of its own is run in GRAPH_MODE, since
+    compiling only its `construct` would skip what `__call__` does."""
+    if not isinstance(target, ms.nn.Cell):
+        return ms.jit(bare(target), fullgraph=strict)
+    if own_call(target):
+        ms.set_context(mode=ms.GRAPH_MODE, jit_syntax_level=ms.STRICT if strict else ms.LAX)
+        return target
+    return ms.jit(bare(target.construct), fullgraph=strict)
+
+
+def compiled_for_gradient(target: Any, strict: bool) -> Callable[..., Any]:
+    """The same for `mindspore.grad` called from PyNative: there the `construct` that `__call__` reaches is the graph."""
+    if not own_call(target):
+        return compiled(target, strict)
+    ms.set_context(mode=ms.PYNATIVE_MODE)
+    object.__setattr__(target, "construct", ms.jit(bare(target.construct), fullgraph=strict))
+    return target
+
+
+class Watch:
+    """Counts compilations and collects the interpreter nodes of each new graph. Patches the executors of this process."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.nodes: list[dict[str, str]] = []
+        self._phases: set[str] = set()
+        # Prints each interpreted node with its script and place to stderr, which is where the lines come from.
+        os.environ["MS_DEV_FALLBACK_DUMP_NODE"] = "1"
+        self._patch(_JitExecutor)
+        self._patch(_CellGraphExecutor)
+
+    def _patch(self, executor: Any) -> None:
+        original = executor.compile
+
+        def compile_and_note(this: Any, *args: Any, **kwargs: Any) -> Any:
+            result = original(this, *args, **kwargs)
+            phase = result[0] if isinstance(result, tuple) else result
+            if phase not in self._phases:
+                self._phases.add(phase)
+                self.count += 1
+                self.nodes += _interpreter_nodes(this._graph_executor, phase)
+            return result
+
+        compile_and_note.__signature__ = inspect.signature(original)  # type: ignore[attr-defined]
+        executor.compile = compile_and_note
+
+
+def _interpreter_nodes(executor: Any, phase: str) -> list[dict[str, str]]:
+    if dump_func_graph is not None:
+        text = dump_func_graph(executor.get_func_graph(phase))
+        return [{"name": name, "script": script[:_SCRIPT_LIMIT]} for name, script in _NODE.findall(text)]
+    proto = executor.get_func_graph_proto(phase, "anf_ir", False)
+    found = []
+    for name in INTERPRETED:
+        # A protobuf string field: tag 0x1a, length, the node's type.
+        count = proto.count(b"\x1a" + bytes([len(name)]) + name.encode())
+        found += [{"name": name, "script": ""}] * count
+    return found
+
+
+def locate(nodes: list[dict[str, str]], log: str, tree: str) -> list[dict[str, Any]]:
+    """The nodes with the user's lines: `name`, `script`, `path`, `line`, `column`, `end_line`, `end_column`. `log` is what
+    the compiler printed; a node whose line it does not tell, or that lies outside of the tree, has None there."""
+    placed: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for section in _OPTIMIZED.finditer(log):
+        for entry in _ENTRY.split(section["body"])[1:]:
+            found = messages.places(entry, tree)
+            script = _SCRIPT.search(entry)
+            if found:
+                place = found[0]
+                node = {"name": INTERPRETED[0], "script": script["script"][:_SCRIPT_LIMIT] if script else "", **place}
+                placed.setdefault((place["path"], place["line"], place["column"], place["end_column"]), node)
+    if placed:
+        return sorted(placed.values(), key=lambda n: (n["path"], n["line"], n["column"]))
+    nowhere = dict.fromkeys(("path", "line", "column", "end_line", "end_column"))
+    return [{**node, **nowhere} for node in nodes]

@@ -1,0 +1,98 @@
+"""An exception reduced to what its reader needs: the first meaningful line and the place in the user's tree."""
+
+from __future__ import annotations
+
+import os
+import re
+import traceback
+from typing import Any
+
+_PLACE = re.compile(r"In file (?P<path>[^\n]+?):(?P<line>\d+)(?:~(?P<end_line>\d+))?, (?P<column>\d+)~(?P<end>\d+)")
+_RULER = re.compile(r"^[-=\s]*$")
+_HEADING = re.compile(r"^-? ?(C\+\+ Call Stack|The Traceback of Net Construct Code|Framework )")
+_CALL_STACK = re.compile(r"-{20,}\n- C\+\+ Call Stack.*?(?=\n-{20,}\n- |\Z)", re.DOTALL)
+_NO_KERNEL = re.compile(
+    r"[Kk]ernel select failed|Unsupported op \[|[Kk]ernel \S+ (is )?unregistered|kernel of \S+ is not registered"
+    r"|Select CPU operator\[\w+\] fail"
+)
+_LINE_LIMIT = 400
+_TEXT_LIMIT = 6000
+
+
+def describe(error: BaseException, stage: str, tree: str) -> dict[str, Any]:
+    """`stage`, `type`, `message` (one line), `path` (relative to the tree), `line`, `column`, `end_column` (1-based, None
+    when unknown), `text` (the whole message without MindSpore's C++ call stack), `no_kernel`."""
+    text = str(error)
+    place = _place_in_text(text, tree) or _place_in_traceback(error, tree) or {}
+    return {
+        "stage": stage,
+        "type": type(error).__name__,
+        "message": first_line(text) or type(error).__name__,
+        "path": place.get("path"),
+        "line": place.get("line"),
+        "column": place.get("column"),
+        "end_column": place.get("end_column"),
+        "text": _CALL_STACK.sub("", text).strip()[:_TEXT_LIMIT],
+        "no_kernel": bool(_NO_KERNEL.search(text)),
+    }
+
+
+def first_line(text: str) -> str:
+    """MindSpore puts rulers, headings and blank lines around the one line that says what is wrong."""
+    lines = [line.strip() for line in text.splitlines()]
+    lines = [line for line in lines if line and not _RULER.match(line) and not _HEADING.match(line)]
+    for i, line in enumerate(lines):
+        if _PLACE.search(line):
+            continue
+        line = line[2:] if line.startswith("- ") else line
+        if line.endswith(":") and i + 1 < len(lines):
+            line = f"{line} {lines[i + 1]}"
+        return line[:_LINE_LIMIT]
+    return ""
+
+
+def places(text: str, tree: str) -> list[dict[str, Any]]:
+    """Every `In file F:line, column~column` that points into the tree, positions 1-based."""
+    found = []
+    for match in _PLACE.finditer(text):
+        path = relative(match["path"], tree)
+        if path is not None:
+            line = int(match["line"])
+            end_line = int(match["end_line"] or line)
+            found.append(
+                {
+                    "path": path,
+                    "line": line,
+                    "column": int(match["column"]) + 1,
+                    "end_line": end_line,
+                    "end_column": int(match["end"]) + 1,
+                }
+            )
+    return found
+
+
+def relative(path: str, tree: str) -> str | None:
+    """`path` relative to `tree` with forward slashes, or None when it lies elsewhere."""
+    real = os.path.realpath(path)
+    tree = os.path.realpath(tree)
+    if not real.startswith(tree + os.sep):
+        return None
+    return os.path.relpath(real, tree).replace(os.sep, "/")
+
+
+def _place_in_text(text: str, tree: str) -> dict[str, Any] | None:
+    # The compiler names the offending node first and then the calls that led there, outermost first.
+    found = places(text, tree)
+    return found[0] if found else None
+
+
+def _place_in_traceback(error: BaseException, tree: str) -> dict[str, Any] | None:
+    if isinstance(error, SyntaxError) and error.filename:
+        path = relative(error.filename, tree)
+        if path is not None:
+            return {"path": path, "line": error.lineno}
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        path = relative(frame.filename, tree)
+        if path is not None:
+            return {"path": path, "line": frame.lineno}
+    return None

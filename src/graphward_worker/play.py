@@ -1,0 +1,131 @@
+"""One performance of a target in one process: load, construct, call, differentiate, and record all of it.
+
+Runs in a forked child, which ends afterwards; so it may patch and seed at will.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Callable
+
+import mindspore as ms
+import numpy as np
+
+from . import gradients, graph, loading, messages, weights
+from . import inputs as values
+from .record import record, state_of
+from .specs import parse_input
+
+PYNATIVE, STRICT, LAX = "pynative", "strict", "lax"
+
+
+def play(request: dict[str, Any], report: Callable[[dict[str, Any]], None]) -> None:
+    """`request`: `tree`, `file`, `expr`, `inputs` (spec texts), `mode`, `calls`, `gradients`, `weights`, `train`, `log` (where
+    stderr goes). Reports the record after the calls and again after the gradients:
+
+    `calls` (each `output`, `arguments` after the call, `compiled`), `before` and `after` (state), `nodes`, `gradients`
+    (variant -> name -> array, or None), `error` (see `messages.describe`) of the stage where it ended.
+    """
+    performance = _Performance(request, report)
+    try:
+        performance.run()
+    except (Exception, SystemExit) as error:
+        performance.fail(error)
+
+
+class _Performance:
+    def __init__(self, request: dict[str, Any], report: Callable[[dict[str, Any]], None]):
+        self.request = request
+        self.report = report
+        self.stage = "import"
+        self.tree: str = request["tree"]
+        self.graph_mode = request["mode"] != PYNATIVE
+        self.strict = request["mode"] == STRICT
+        self.result: dict[str, Any] = {"calls": [], "nodes": [], "gradients": None, "error": None}
+        self.watch: graph.Watch | None = None
+
+    def run(self) -> None:
+        if self.request["weights"] == "derived":
+            weights.derive_initial_values()
+        if self.graph_mode:
+            self.watch = graph.Watch()
+        else:
+            # Nested and decorated jit functions must run as plain Python in the reference.
+            os.environ["MS_JIT"] = "0"
+        weights.seed(1)
+        self.module = loading.load_module(self.tree, self.request["file"])
+        # The user's module may set a mode or a syntax level when it is imported; the play decides here.
+        ms.set_context(mode=ms.PYNATIVE_MODE)
+        self.inputs = [parse_input(text) for text in self.request["inputs"]]
+        self.make_calls()
+        self.report(self.result)
+        if self.request["gradients"]:
+            self.stage = "gradient"
+            self.result["gradients"] = self.differentiate()
+            self.report(self.result)
+
+    def fail(self, error: BaseException) -> None:
+        self.result["error"] = messages.describe(error, self.stage, self.tree)
+        self.collect_nodes()
+        self.report(self.result)
+
+    def construct(self) -> Any:
+        """A fresh instance, the same every time."""
+        weights.seed(1)
+        target = loading.evaluate(self.module, self.request["expr"])
+        if isinstance(target, type):
+            target = target()
+        if not isinstance(target, ms.nn.Cell) and not callable(target):
+            raise TypeError(f"{self.request['expr']} is a {type(target).__name__}, neither a Cell nor a function")
+        if isinstance(target, ms.nn.Cell) and self.request.get("train"):
+            target.set_train(True)
+        return target
+
+    def make_calls(self) -> None:
+        self.stage = "construct"
+        target = self.construct()
+        self.result["before"] = state_of(target, self.module)
+        self.stage = "compile" if self.graph_mode else "call"
+        call = graph.compiled(target, self.strict) if self.graph_mode else graph.bare(target)
+        for number, variant in enumerate(values.variants(self.request["calls"])):
+            args, kwargs = self.arguments(variant)
+            weights.seed(100 + number)
+            before = self.watch.count if self.watch else 0
+            output = call(*args, **kwargs)
+            self.stage = "call"
+            entry = {
+                "output": record(output),
+                "arguments": record([args, kwargs]),
+                "compiled": self.watch.count - before if self.watch else 0,
+            }
+            self.result["calls"].append(entry)
+        self.result["after"] = state_of(target, self.module)
+        self.collect_nodes()
+
+    def arguments(self, variant: int) -> tuple[list[Any], dict[str, Any]]:
+        args, kwargs = values.arguments(self.inputs, variant)
+        if self.graph_mode:
+            args = [values.as_mutable(value) for value in args]
+            kwargs = {name: values.as_mutable(value) for name, value in kwargs.items()}
+        return args, kwargs
+
+    def collect_nodes(self) -> None:
+        if self.watch is not None:
+            with open(self.request["log"], errors="replace") as log:
+                self.result["nodes"] = graph.locate(self.watch.nodes, log.read(), self.tree)
+
+    def differentiate(self) -> dict[int, dict[str, np.ndarray]] | None:
+        target = self.construct()
+        if self.graph_mode:
+            call = graph.compiled_for_gradient(target, self.strict)
+        else:
+            call = graph.bare(target)
+        found = {}
+        for variant in (0, 1):
+            args, kwargs = self.arguments(variant)
+            weights.seed(100 + variant)
+            of_call = gradients.gradients(target, call, args, kwargs)
+            if of_call is None:
+                return None
+            found[variant] = of_call
+        return found
