@@ -26,7 +26,7 @@ $(STAMP): pyproject.toml
 	@touch $@
 
 demo: $(STAMP)
-	@examples/demo.sh $(BIN)
+	@examples/demo.sh $(BIN)/graphward $(BIN)/python
 
 test: $(STAMP)
 	@$(BIN)/python -c 'import mindspore' 2>/dev/null || { \

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Migrates a copy of examples/pynative_bert and shows what came out: demo.sh VENV_BIN
+# Migrates a copy of examples/pynative_bert and shows what came out: demo.sh GRAPHWARD PYTHON
 #
+# GRAPHWARD is the command, PYTHON an interpreter with MindSpore; they may live in different environments.
 # Exit status: 0 when something was proven and the migrated copy compiles as one graph and trains; 1 otherwise.
 set -euo pipefail
 
-bin=$(cd "$1" && pwd)
+graphward=$(realpath -s "$1")
+python=$(realpath -s "$2")
 example=$(cd "$(dirname "$0")" && pwd)/pynative_bert
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -18,9 +20,9 @@ cp -R "$example" "$work/"
 cd "$work/pynative_bert"
 
 say 'The example in PyNative'
-"$bin/python" train.py --epochs 1 2>/dev/null
+"$python" train.py --epochs 1 2>/dev/null
 say 'The same training step as one graph, before: train.py --jit'
-if "$bin/python" train.py --jit --epochs 1 >"$work/before.log" 2>&1; then
+if "$python" train.py --jit --epochs 1 >"$work/before.log" 2>&1; then
     tail -n 1 "$work/before.log"
 else
     grep -E '^[A-Za-z]+Error: ' "$work/before.log" | head -n 1 || true
@@ -28,14 +30,14 @@ fi
 
 say 'graphward migrate --write'
 status=0
-"$bin/graphward" migrate --write --python "$bin/python" . | tee "$work/report" || status=${PIPESTATUS[0]}
+"$graphward" migrate --write --python "$python" . | tee "$work/report" || status=${PIPESTATUS[0]}
 
 say 'The diff'
 diff -ru "$example" "$work/pynative_bert" | sed -e "s|$example/|a/|" -e "s|$work/pynative_bert/|b/|" | grep -v '^Only in' || true
 
 say 'The training step as one graph, after: train.py --jit'
 trains=yes
-"$bin/python" train.py --jit --epochs 1 2>"$work/after.log" || trains=no
+"$python" train.py --jit --epochs 1 2>"$work/after.log" || trains=no
 [[ $trains == yes ]] || tail -n 15 "$work/after.log"
 
 say 'Result'

@@ -81,7 +81,7 @@ class Child:
         value = None
         if os.path.exists(self.result):
             with open(self.result, "rb") as file:
-                value = pickle.load(file)  # noqa: S301 - written by our own child, plain data
+                value = pickle.load(file)
         tail = ""
         if kind != "done" and os.path.exists(self.log):
             with open(self.log, "rb") as file:

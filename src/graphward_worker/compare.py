@@ -92,9 +92,7 @@ def compare_arrays(
         return _value_difference(where, want, got, np.abs(got - want), ~close)
 
 
-def _value_difference(
-    where: str, want: np.ndarray, got: np.ndarray, gap: np.ndarray, wrong: np.ndarray
-) -> Difference:
+def _value_difference(where: str, want: np.ndarray, got: np.ndarray, gap: np.ndarray, wrong: np.ndarray) -> Difference:
     index = tuple(int(i) for i in np.argwhere(wrong)[0])
     with np.errstate(all="ignore"):
         gaps = gap[wrong & np.isfinite(gap)]

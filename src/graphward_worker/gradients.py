@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Iterator
+from collections.abc import Iterator
+from typing import Any, Callable
 
 import mindspore as ms
 import numpy as np
@@ -10,71 +11,102 @@ import numpy as np
 from . import inputs as values
 from .record import to_numpy
 
+Gradients = dict[str, np.ndarray]
+"""`input[0]`, `parameter weight` -> gradient. Inputs count float tensors only, from left to right."""
 
-def gradients(
-    target: Any, call: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]
-) -> dict[str, np.ndarray] | None:
-    """Name (`input[0]`, `parameter weight`) -> gradient; None when there is nothing to differentiate.
 
-    The scalar is the sum of all float outputs, each element times a fixed cosine, so that errors do not cancel. Works
-    in PyNative around `call`, which may be a graph: both versions are differentiated by the same code.
-    """
-    leaves = [leaf for leaf in _leaves((args, kwargs)) if _is_float(leaf)]
-    parameters = _trainable(target)
-    if not leaves and not parameters:
-        return None
-    names = [f"input[{i}]" for i in range(len(leaves))]
+class Question:
+    """What to differentiate in one call: the arguments with their float leaves, and the trainable parameters."""
+
+    def __init__(self, target: Any, args: list[Any], kwargs: dict[str, Any]):
+        self.target = target
+        self.args = args
+        self.kwargs = kwargs
+        self.leaves = [leaf for leaf in leaves_of((args, kwargs)) if is_float(leaf)]
+        owner = target if isinstance(target, ms.nn.Cell) else getattr(target, "__self__", None)
+        found = owner.parameters_and_names() if isinstance(owner, ms.nn.Cell) else ()
+        self.parameters = [(name, p) for name, p in found if p.requires_grad and is_float(p)]
+
+    @property
+    def weights(self) -> Any:
+        """The parameters as `mindspore.grad` wants them."""
+        return ms.ParameterTuple([p for _, p in self.parameters]) if self.parameters else None
+
+    @property
+    def in_dict(self) -> bool:
+        """Whether a float tensor comes in a dict: around a graph, PyNative gives it a zero gradient without a word."""
+        return any(map(is_float, leaves_of(list(_dicts((self.args, list(self.kwargs.values())))))))
+
+    def zeros(self) -> Gradients:
+        """The answer when no output is a float tensor."""
+        return self.answer([np.zeros(t.shape, np.float32) for t in [*self.leaves, *(p for _, p in self.parameters)]])
+
+    def unpack(self, found: Any) -> Gradients:
+        """The answer in what `mindspore.grad` returned for all leaves and weights."""
+        if self.leaves and self.parameters:
+            of_inputs, of_parameters = found
+        else:
+            of_inputs, of_parameters = (found, ()) if self.leaves else ((), found)
+        return self.answer([to_numpy(value) for value in (*_as_tuple(of_inputs), *_as_tuple(of_parameters))])
+
+    def answer(self, arrays: list[np.ndarray]) -> Gradients:
+        """Arrays in the order of leaves and parameters, by name."""
+        names = [f"input[{i}]" for i in range(len(self.leaves))]
+        return dict(zip(names + [f"parameter {name}" for name, _ in self.parameters], arrays))
+
+
+def around(question: Question, call: Callable[..., Any]) -> Gradients:
+    """Differentiate from PyNative around `call`, which may be a graph: both versions by the same code."""
 
     def loss(*tensors: ms.Tensor) -> ms.Tensor:
-        replacement = dict(zip(map(id, leaves), tensors))
-        new_args, new_kwargs = _replaced((args, kwargs), replacement)
-        return _scalar(call(*new_args, **new_kwargs))
+        replacement = dict(zip(map(id, question.leaves), tensors))
+        args, kwargs = _replaced((question.args, question.kwargs), replacement)
+        return _scalar(call(*args, **kwargs))
 
-    weights = ms.ParameterTuple([parameter for _, parameter in parameters]) if parameters else None
-    positions = tuple(range(len(leaves))) if leaves else None
-    found = ms.grad(loss, positions, weights)(*leaves)
-    if leaves and parameters:
-        of_inputs, of_parameters = found
-    else:
-        of_inputs, of_parameters = (found, ()) if leaves else ((), found)
-    result = dict(zip(names, map(_host, _as_tuple(of_inputs))))
-    result.update(zip((f"parameter {name}" for name, _ in parameters), map(_host, _as_tuple(of_parameters))))
-    return result
+    positions = tuple(range(len(question.leaves))) if question.leaves else None
+    return question.unpack(ms.grad(loss, positions, question.weights)(*question.leaves))
 
 
-def _trainable(target: Any) -> list[tuple[str, ms.Parameter]]:
-    owner = target if isinstance(target, ms.nn.Cell) else getattr(target, "__self__", None)
-    if not isinstance(owner, ms.nn.Cell):
-        return []
-    return [(name, p) for name, p in owner.parameters_and_names() if p.requires_grad and _is_float(p)]
+def weights_of(shape: tuple[int, ...]) -> ms.Tensor:
+    """A fixed cosine for each element, so that errors do not cancel in the sum."""
+    count = int(np.prod(shape, dtype=np.int64))
+    return ms.Tensor(np.cos(np.arange(count) * 0.7 + 0.3).reshape(shape).astype(np.float32))
 
 
 def _scalar(output: Any) -> ms.Tensor:
     total = ms.Tensor(0.0, ms.float32)
-    for leaf in _leaves(output):
-        if _is_float(leaf):
-            count = int(np.prod(leaf.shape, dtype=np.int64))
-            weight = np.cos(np.arange(count) * 0.7 + 0.3).reshape(leaf.shape).astype(np.float32)
-            total = total + (leaf.astype(ms.float32) * ms.Tensor(weight)).sum()
+    for leaf in leaves_of(output):
+        if is_float(leaf):
+            total = total + (leaf.astype(ms.float32) * weights_of(leaf.shape)).sum()
     return total
 
 
-def _is_float(value: Any) -> bool:
+def is_float(value: Any) -> bool:
+    """Whether a value is a tensor that has a gradient."""
     return isinstance(value, ms.Tensor) and value.dtype in (ms.float16, ms.float32, ms.float64, ms.bfloat16)
 
 
-def _leaves(value: Any) -> Iterator[Any]:
+def leaves_of(value: Any) -> Iterator[Any]:
+    """What nested containers and dataclasses hold, from left to right."""
     if isinstance(value, dict):
         for item in value.values():
-            yield from _leaves(item)
+            yield from leaves_of(item)
     elif isinstance(value, (list, tuple)):
         for item in value:
-            yield from _leaves(item)
+            yield from leaves_of(item)
     elif hasattr(value, "__dataclass_fields__"):
         for name in value.__dataclass_fields__:
-            yield from _leaves(getattr(value, name))
+            yield from leaves_of(getattr(value, name))
     else:
         yield value
+
+
+def _dicts(value: Any) -> Iterator[Any]:
+    if isinstance(value, dict):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _dicts(item)
 
 
 def _replaced(value: Any, replacement: dict[int, Any]) -> Any:
@@ -93,7 +125,3 @@ def _replaced(value: Any, replacement: dict[int, Any]) -> Any:
 
 def _as_tuple(value: Any) -> tuple[Any, ...]:
     return tuple(value) if isinstance(value, (tuple, list)) else (value,)
-
-
-def _host(value: Any) -> np.ndarray:
-    return to_numpy(value)

@@ -69,6 +69,15 @@ def compiled_for_gradient(target: Any, strict: bool) -> Callable[..., Any]:
     return target
 
 
+def run_synchronously() -> None:
+    """PyNative runs ahead of Python, and an operator's error then shows at a line that has nothing to do with it."""
+    blocking = getattr(getattr(ms, "runtime", None), "launch_blocking", None)
+    if blocking is not None:
+        blocking()
+    else:
+        ms.set_context(pynative_synchronize=True)
+
+
 class Watch:
     """Counts compilations and collects the interpreter nodes of each new graph. Patches the executors of this process."""
 

@@ -11,7 +11,8 @@ import itertools
 import os
 import re
 import time
-from typing import Any, Callable, Iterator
+from collections.abc import Iterator
+from typing import Any, Callable
 
 import mindspore as ms
 

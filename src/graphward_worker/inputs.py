@@ -7,12 +7,13 @@ sum (so that a branch on a sum goes the other way), later ones shift the same se
 from __future__ import annotations
 
 import copy
-from typing import Any, Iterator
+from collections.abc import Iterator
+from typing import Any
 
 import mindspore as ms
 import numpy as np
 
-from .specs import DTYPES, Group, Input, Literal, TensorSpec
+from .specs import DTYPES, Input, Literal, TensorSpec
 
 _GOLDEN = 0.6180339887498949  # its multiples modulo 1 are spread evenly and never repeat
 _DEFAULT_BOUND = 3  # small enough for an index into most things

@@ -7,8 +7,9 @@ jobs at once.
 from __future__ import annotations
 
 import time
+from collections.abc import Generator
 from dataclasses import dataclass
-from typing import Any, Generator
+from typing import Any
 
 from . import sides
 from .children import Stage
@@ -104,9 +105,7 @@ class _Proof:
             return self.verdict(side["verdict"], side["message"], side, None)
         if found["error"] is not None:
             side = sides.broken(found["error"])
-            verdict = "no-inputs" if found["error"]["stage"] == "inputs" else side["verdict"]
-            side["verdict"] = verdict
-            return self.verdict(verdict, side["message"], side, None)
+            return self.verdict(side["verdict"], side["message"], side, None)
         self.specs, self.expr = found["specs"], found["expr"]
         return None  # type: ignore[return-value]
 
@@ -118,7 +117,11 @@ class _Proof:
             return broken
         if sides.refused(strict):
             (lax,) = yield [self.request(tree, LAX)]
-            return sides.refusal(reference["value"], strict, lax, self.options)
+            refusal = sides.refusal(reference["value"], strict, lax, self.options)
+            if as_it_stands or refusal["verdict"] == "falls-back":
+                return refusal
+            (end,) = yield [self.request(tree, PYNATIVE)]
+            return sides.add_own_play(refusal, reference["value"], end, self.options)
         own = None
         if not as_it_stands and self.options["gradients"] == "restored":
             if sides.gradient_difference(reference["value"], strict["value"]) is not None:

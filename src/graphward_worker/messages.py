@@ -13,8 +13,9 @@ _HEADING = re.compile(r"^-? ?(C\+\+ Call Stack|The Traceback of Net Construct Co
 _CALL_STACK = re.compile(r"-{20,}\n- C\+\+ Call Stack.*?(?=\n-{20,}\n- |\Z)", re.DOTALL)
 _NO_KERNEL = re.compile(
     r"[Kk]ernel select failed|Unsupported op \[|[Kk]ernel \S+ (is )?unregistered|kernel of \S+ is not registered"
-    r"|Select CPU operator\[\w+\] fail"
+    r"|Select CPU operator\[\w+\] fail|Create kernelmod for op \w+ failed"
 )
+_UNSUPPORTED = re.compile(r"Unsupported op \[(\w+)")
 _LINE_LIMIT = 400
 _TEXT_LIMIT = 6000
 
@@ -33,8 +34,15 @@ def describe(error: BaseException, stage: str, tree: str) -> dict[str, Any]:
         "column": place.get("column"),
         "end_column": place.get("end_column"),
         "text": _CALL_STACK.sub("", text).strip()[:_TEXT_LIMIT],
-        "no_kernel": bool(_NO_KERNEL.search(text)),
+        "no_kernel": _lacks_kernel(text),
     }
+
+
+def _lacks_kernel(text: str) -> bool:
+    """Operators are in CamelCase; the compiler's own primitives (`string_eq`) are not, and no device has a kernel for
+    one that is left over, so that is a refusal of the code."""
+    unsupported = _UNSUPPORTED.search(text)
+    return bool(_NO_KERNEL.search(text)) and not (unsupported is not None and unsupported[1][:1].islower())
 
 
 def first_line(text: str) -> str:

@@ -9,7 +9,7 @@ Every node has `type`, the name of the Python type.
 from __future__ import annotations
 
 import dataclasses
-from functools import lru_cache
+from functools import cache
 from types import ModuleType
 from typing import Any, Callable
 
@@ -76,8 +76,10 @@ def _container_type(value: Any) -> str:
 
 
 def state_of(target: Any, module: ModuleType) -> dict[str, dict[str, Any]]:
-    """What a call can leave behind: `parameters`, `buffers`, `attributes` (of the user's own Cells, at any depth) and
+    """What a call of a Cell, a function or a method can leave behind: `parameters`, `buffers`, `attributes` (of the user's own Cells, at any depth) and
     `globals` (plain values of the target's module), each name -> node."""
+    owner = getattr(target, "__self__", None)
+    target = owner if isinstance(owner, ms.nn.Cell) else target
     state: dict[str, dict[str, Any]] = {"parameters": {}, "buffers": {}, "attributes": {}, "globals": {}}
     if isinstance(target, ms.nn.Cell):
         for name, parameter in target.parameters_and_names():
@@ -88,8 +90,8 @@ def state_of(target: Any, module: ModuleType) -> dict[str, dict[str, Any]]:
             prefix = f"{name}." if name else ""
             if _users(type(cell)):
                 _add_plain(state["attributes"], vars(cell), prefix, _own_attribute)
-    elif getattr(target, "__self__", None) is not None and not isinstance(target.__self__, type):
-        _add_plain(state["attributes"], getattr(target.__self__, "__dict__", {}), "", lambda name: True)
+    elif owner is not None and not isinstance(owner, type):
+        _add_plain(state["attributes"], getattr(owner, "__dict__", {}), "", lambda name: not name.startswith("__"))
     _add_plain(state["globals"], vars(module), "", lambda name: not name.startswith("__"))
     return state
 
@@ -98,7 +100,7 @@ def _users(cls: type) -> bool:
     return not cls.__module__.startswith("mindspore.")
 
 
-@lru_cache(maxsize=None)
+@cache
 def _machinery() -> frozenset[str]:
     """Names that every Cell has, and those that compiling one adds."""
     added = {"_cell_init_args", "_mutable_flags", "compile_phase", "current_phase"}
@@ -122,3 +124,10 @@ def is_plain(node: dict[str, Any]) -> bool:
     if node["kind"] == "object":
         return False
     return all(map(is_plain, node.get("items", ())))
+
+
+def has_float_tensor(node: dict[str, Any]) -> bool:
+    """Whether anything in the node has a gradient."""
+    if node["kind"] == "tensor":
+        return "float" in node["dtype"].lower()
+    return any(map(has_float_tensor, node.get("items", ())))

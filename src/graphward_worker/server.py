@@ -11,6 +11,7 @@ import argparse
 import json
 import os
 import select
+import shutil
 import signal
 from collections import deque
 from typing import Any
@@ -122,7 +123,11 @@ class Server:
 
     def run(self) -> None:
         """Until the input ends and all is done."""
+        parent = os.getppid()
         while self.channel.open or self.waiting or self.ready or self.children:
+            if os.getppid() != parent:  # the client was killed: nobody reads the verdicts or cleans up
+                shutil.rmtree(self.scratch, ignore_errors=True)
+                return
             idle = not (self.waiting or self.ready or self.children)
             for message in self.channel.receive(None if idle else _POLL if self.children else 0):
                 self.waiting.append(message["job"])
@@ -160,6 +165,9 @@ class Server:
             requests = running.plan.send(ends)
         except StopIteration as stop:
             self.channel.send({"verdict": stop.value})
+            return
+        except Exception:
+            self.channel.send({"failed": {"id": running.job["id"], "traceback": traceback.format_exc()}})
             return
         running.ends = [None] * len(requests)
         self.ready.extendleft(reversed([(running, i, request) for i, request in enumerate(requests)]))

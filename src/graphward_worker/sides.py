@@ -42,9 +42,10 @@ def ended(end: dict[str, Any]) -> dict[str, Any]:
 
 
 def broken(error: dict[str, Any]) -> dict[str, Any]:
-    """The side of an original that does not run in PyNative."""
-    verdict = "no-kernel" if error["no_kernel"] else "original-broken"
-    return side(verdict, _sentence(error), error=error)
+    """The side of an original that does not run in PyNative, or for which no inputs were found."""
+    if error["stage"] == "inputs":
+        return side("no-inputs", error["message"], error=error)
+    return side("no-kernel" if error["no_kernel"] else "original-broken", _sentence(error), error=error)
 
 
 def reference_problem(reference: dict[str, Any]) -> dict[str, Any] | None:
@@ -85,10 +86,12 @@ def refusal(
     found = _first_difference(reference, value, options, notes)
     if found is not None:
         notes = [f"under LAX it also computes something else: {_difference_sentence(*found)}"]
+        facts["difference"] = _difference_json(*found)
     elif options["gradients"] != "off" and gradient_difference(reference, value) is not None:
         notes.append("under LAX its gradient is another one, without an error")
     lines = sorted({f"{node['path']}:{node['line']}" for node in nodes if node["path"]})
-    message = f"runs in the Python interpreter{' at ' + ', '.join(lines[:5]) if lines else ''}: {_sentence(error)}"
+    where = f" at {', '.join(lines[:5])}" if lines else ""
+    message = f"runs in the Python interpreter{where}: {error['type']}: {error['message']}"
     return side("falls-back", message, nodes=nodes, **{**facts, "notes": notes})
 
 
@@ -117,7 +120,7 @@ def accepted(
         part, call, difference = found
         facts["outputs"] = EQUAL if part == "state" else DIFFER
         facts["state"] = None if part == "outputs" else DIFFER
-        facts["difference"] = {"part": part, "call": call, **difference.to_json()}
+        facts["difference"] = _difference_json(part, call, difference)
         return side("diverges", _difference_sentence(*found), **facts)
     facts["outputs"] = facts["state"] = EQUAL
     if any(compilations[1:]):
@@ -126,6 +129,24 @@ def accepted(
     verdict, message = _judge_gradients(reference, strict, own, options, facts)
     notes += _nan_notes(reference)
     return side(verdict, message, **facts)
+
+
+def add_own_play(
+    judged: dict[str, Any], reference: dict[str, Any], own: dict[str, Any], options: dict[str, Any]
+) -> dict[str, Any]:
+    """A rewrite that does not compile: whether at least in PyNative it means what the original does, which tells a fix
+    that does harm from one that is not enough."""
+    value = own["value"]
+    if value is None or "after" not in value:
+        detail = own["reason"] if own["kind"] != "done" else _sentence(value["error"])
+        judged["difference"] = _difference_json("pynative", None, Difference("the rewrite", "error", detail))
+        judged["notes"].append(f"the rewrite does not run in PyNative: {detail}")
+        return judged
+    found = _first_difference(reference, value, options, [])
+    if found is not None:
+        judged["difference"] = _difference_json("pynative", found[1], found[2])
+        judged["notes"].append(f"the rewrite means something else in PyNative too: {_difference_sentence(*found)}")
+    return judged
 
 
 def gradient_difference(want: dict[str, Any], got: dict[str, Any]) -> tuple[int, Difference] | None:
@@ -182,8 +203,8 @@ def _judge_gradients(
             facts["notes"].append("gradients: restored (the original cuts them; declared by the rewrite)")
             return verified
     facts["gradients"] = DIFFER
-    facts["difference"] = {"part": "gradients", "call": found[0], **found[1].to_json()}
-    return "diverges", _difference_sentence("gradients", found[0], found[1])
+    facts["difference"] = _difference_json("gradients", *found)
+    return "diverges", _difference_sentence("gradients", *found)
 
 
 def _restored_difference(
@@ -318,6 +339,10 @@ def _node_of(error: dict[str, Any]) -> dict[str, Any]:
 def _sentence(error: dict[str, Any]) -> str:
     place = f"{error['path']}:{error['line']}: " if error["path"] else ""
     return f"{place}{error['type']}: {error['message']}"
+
+
+def _difference_json(part: str, call: int | None, difference: Difference) -> dict[str, Any]:
+    return {"part": part, "call": call, **difference.to_json()}
 
 
 def _difference_sentence(part: str, call: int | None, difference: Difference) -> str:

@@ -2,7 +2,8 @@
 
 usage: python measure_numpy.py JOBS.json RESULTS.json
 
-A job is {"id", "numpy": expression, "mindspore": {style: expression}, "dtype", "domain"}. The result maps each id and
+A job is {"id", "numpy": expression, "mindspore": {style: expression}, "alone": [style], "dtype",
+"domain"}. The result maps each id and
 style to {"pynative": outcome, "graph": outcome, "detail": text}; an outcome is "same", "A -> B" (equal values, NumPy's
 dtype A and MindSpore's B), "differs", "rejects", "numpy-rejects", "no-kernel" or "crashes". "graph" is the value of
 ``ms.jit(fullgraph=True)``. The parent never compiles; each batch runs in a forked child, so that a crash of the
@@ -21,6 +22,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from outcomes import worst
 
 BATCH = 24
 CHILDREN = 2
@@ -84,16 +86,6 @@ def compare(expected: object, got: object) -> str:
     return "same" if left.dtype == right.dtype else f"{left.dtype} -> {right.dtype}"
 
 
-def worst(outcomes: list[str]) -> str:
-    """The outcome that says most against a rewrite."""
-    order = ("crashes", "differs", "rejects", "no-kernel", "numpy-rejects")
-    for outcome in order:
-        if outcome in outcomes:
-            return outcome
-    changed = sorted({outcome for outcome in outcomes if outcome != "same"})
-    return changed[0] if changed else "same"
-
-
 def failure(error: BaseException) -> str:
     text = str(error)
     marks = (
@@ -119,7 +111,7 @@ def measure_batch(jobs: list[dict]) -> dict:
 
     ms.runtime.launch_blocking()  # else an operator that fails is reported by a later one
     results: dict = {}
-    groups: dict[tuple[str, str], list[tuple[dict, str, object]]] = {}
+    groups: dict[tuple[str, str, str], list[tuple[dict, str, object]]] = {}
     for job in jobs:
         arrays = samples(job["dtype"], job["domain"])
         tensors = {name: ms.Tensor(array) for name, array in arrays.items()}
@@ -147,8 +139,10 @@ def measure_batch(jobs: list[dict]) -> dict:
                 entry["pynative"] = entry["graph"] = failure(error)
                 entry["detail"] = str(error)[:300]
                 continue
-            groups.setdefault((job["dtype"], job["domain"]), []).append((entry, expression, expected))
-    for (dtype, domain), members in groups.items():
+            # What is known not to compile goes alone: it would take the rest of its batch with it.
+            key = (job["dtype"], job["domain"], job["id"] if style in job["alone"] else "")
+            groups.setdefault(key, []).append((entry, expression, expected))
+    for (dtype, domain, _), members in groups.items():
         graph_outcomes(members, {name: ms.Tensor(array) for name, array in samples(dtype, domain).items()})
     return results
 

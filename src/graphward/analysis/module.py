@@ -33,12 +33,21 @@ class FunctionInfo:
     @cached_property
     def names(self) -> Names:
         outer = self.outer.names if self.outer else self.module.names
-        return outer.of_function(self.node, self.module.package)
+        return outer.of_function(self.node, self.nodes, self.module.package)
 
     @cached_property
     def nodes(self) -> list[ast.AST]:
         """The nodes of the body in source order, nested functions included; parameters and decorators are not."""
         return [node for statement in self.node.body for node in preorder(statement)]
+
+    @cached_property
+    def loads(self) -> list[ast.AST]:
+        """The names that the body reads and its attribute accesses, in source order."""
+        return [
+            node for node in self.nodes
+            if node.__class__ is ast.Attribute
+            or (node.__class__ is ast.Name and node.ctx.__class__ is ast.Load)  # type: ignore[attr-defined]
+        ]  # fmt: skip
 
     @cached_property
     def parents(self) -> dict[ast.AST, ast.AST]:

@@ -6,11 +6,15 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from ..knowledge.names import canonical
-from .tree import children, preorder
+from .tree import preorder
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_NESTED = frozenset((*_SCOPES, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp))
+_BINDERS = frozenset(
+    {ast.Import, ast.ImportFrom, ast.Global, ast.Nonlocal, ast.ExceptHandler, ast.MatchAs, ast.MatchStar, ast.MatchMapping}
+)
 
 
 def dotted(node: ast.AST) -> str | None:
@@ -64,35 +68,35 @@ def statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
             yield from statements(case.body)
 
 
-def bound_names(function: FunctionNode | ast.Lambda) -> frozenset[str]:
-    """The names local to a function: parameters and whatever its body binds, nested scopes left out."""
+def bound_names(function: FunctionNode, nodes: list[ast.AST]) -> frozenset[str]:
+    """The names local to a function, whose body's nodes are `nodes`: parameters and whatever the body binds, nested
+    scopes left out."""
     names = {a.arg for a in all_arguments(function.args)}
-    if isinstance(function, ast.Lambda):
-        return frozenset(names)
     outer: set[str] = set()
-    stack: list[ast.AST] = list(function.body)
-    while stack:
-        node = stack.pop()
+    inner: set[ast.AST] = set()
+    for node in nodes:
         kind = node.__class__
+        if node in inner:
+            continue
         if kind is ast.Name:
             if node.ctx.__class__ is not ast.Load:  # type: ignore[attr-defined]
                 names.add(node.id)  # type: ignore[attr-defined]
-            continue
-        if kind in (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef):
-            names.add(node.name)  # type: ignore[attr-defined]
-            continue
-        if kind is ast.Lambda or kind in _COMPREHENSIONS:
-            stack += [n.target for n in preorder(node) if isinstance(n, ast.NamedExpr)]
-            continue
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
-            names.update(item.asname or item.name.split(".")[0] for item in node.names)
-        elif isinstance(node, (ast.Global, ast.Nonlocal)):
-            outer.update(node.names)
-        elif isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)):
-            names.update(() if node.name is None else (node.name,))
-        elif isinstance(node, ast.MatchMapping) and node.rest:
-            names.add(node.rest)
-        stack += children(node)
+        elif kind in _NESTED:
+            inner.update(preorder(node)[1:])
+            if isinstance(node, _DEFINITIONS):
+                names.add(node.name)
+            else:
+                walruses = (n.target for n in preorder(node) if isinstance(n, ast.NamedExpr))
+                names.update(target.id for target in walruses)
+        elif kind in _BINDERS:
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
+                names.update(item.asname or item.name.split(".")[0] for item in node.names)
+            elif isinstance(node, (ast.Global, ast.Nonlocal)):
+                outer.update(node.names)
+            elif isinstance(node, ast.MatchMapping):
+                names.update(filter(None, (node.rest,)))
+            else:
+                names.update(filter(None, (node.name,)))  # type: ignore[attr-defined]
     return frozenset(names - outer)
 
 
@@ -134,13 +138,13 @@ class Names:
                     names.aliases[node.targets[0].id] = meaning
         return names
 
-    def of_function(self, function: FunctionNode | ast.Lambda, package: str) -> Names:
-        """The scope inside a function: its locals hide outer aliases, its own imports make new ones."""
-        inner = Names(self, bound_names(function))
-        if not isinstance(function, ast.Lambda):
-            for node in statements(function.body):
-                if isinstance(node, (ast.Import, ast.ImportFrom)):
-                    inner.add_import(node, package)
+    def of_function(self, function: FunctionNode, nodes: list[ast.AST], package: str) -> Names:
+        """The scope inside a function, whose body's nodes are `nodes`: its locals hide outer aliases, its own imports
+        make new ones."""
+        inner = Names(self, bound_names(function, nodes))
+        for node in nodes:
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
+                inner.add_import(node, package)
         return inner
 
     def add_import(self, node: ast.Import | ast.ImportFrom, package: str) -> None:

@@ -7,7 +7,8 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from ..knowledge.names import COMPILE_TIME_DECORATORS, JIT_NAMES
+from ..knowledge.names import JIT_NAMES
+from .calls import CallGraph
 from .module import ClassInfo, FunctionInfo, Module
 from .names import dotted
 from .project import Project
@@ -78,15 +79,14 @@ def reach(project: Project, regions: Iterable[Region]) -> dict[FunctionInfo, Rea
     # A class's own construct before inherited ones: `self` then is the class that the text belongs to.
     ordered = sorted(regions, key=lambda r: r.cell is not r.root.owner)
     queue = deque(Reached(r.root, r, (r.root,), r.cell) for r in ordered)
+    calls = CallGraph(project)
     while queue:
         reached = queue.popleft()
         if (reached.function, reached.cell) in seen:
             continue
         seen.add((reached.function, reached.cell))
         found.setdefault(reached.function, reached)
-        for node, callee, cell in callees(project, reached):
-            if _runs_while_compiling(callee):
-                continue
+        for node, callee, cell in calls.callees(reached.function, reached.cell):
             site = (reached, node)
             if callee in found:
                 found[callee].sites.append(site)
@@ -94,91 +94,6 @@ def reach(project: Project, regions: Iterable[Region]) -> dict[FunctionInfo, Rea
                     continue
             queue.append(Reached(callee, reached.region, (*reached.path, callee), cell, [site]))
     return found
-
-
-def callees(project: Project, reached: Reached) -> Iterator[tuple[ast.AST, FunctionInfo, ClassInfo | None]]:
-    """`(node, function, class of its self)` for each project function that a function names or calls."""
-    function = reached.function
-    skip: set[ast.AST] = set()
-    for node in function.nodes:
-        if node in skip:
-            continue
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-            yield from ((node, f, c) for f, c in _by_name(project, reached, node.id))
-        elif isinstance(node, ast.Attribute):
-            target = _by_attribute(project, reached, node)
-            if target is not None:
-                skip.update(preorder(node.value))
-                yield (node, *target)
-
-
-def _by_name(project: Project, reached: Reached, name: str) -> Iterator[tuple[FunctionInfo, ClassInfo | None]]:
-    function = reached.function
-    known = project.visible(function, name)
-    if isinstance(known, FunctionInfo):
-        # A function nested in a method keeps the method's `self`.
-        yield known, reached.cell if known.outer is not None else known.owner
-    elif known is None:
-        inner = _wrapped(project, function, name)
-        if inner is not None:
-            yield inner, reached.cell if inner.outer else inner.owner
-
-
-def _wrapped(project: Project, function: FunctionInfo, name: str) -> FunctionInfo | None:
-    """The function behind a variable like `grad_fn = ms.value_and_grad(forward_fn)` of this or an outer scope."""
-    scope: FunctionInfo | None = function
-    while scope is not None:
-        if name in scope.wrapped:
-            found = project.visible(scope, scope.wrapped[name])
-            break
-        scope = scope.outer
-    else:
-        inner = function.module.wrapped.get(name)
-        found = project.named(function.module, inner) if inner is not None else None
-    return found if isinstance(found, FunctionInfo) else None
-
-
-def _by_attribute(project: Project, reached: Reached, node: ast.Attribute) -> tuple[FunctionInfo, ClassInfo | None] | None:
-    function, cell, value = reached.function, reached.cell, node.value
-    receiver = function.receiver
-    if isinstance(value, ast.Name) and value.id == receiver and cell is not None:
-        method = project.method(cell, node.attr)
-        if method is not None:
-            return method, cell
-        held = project.attribute_class(cell, node.attr)
-        called = held and (project.method(held, "construct") or project.method(held, "__call__"))
-        return (called, held) if called else None
-    if isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name) and value.value.id == receiver and cell:
-        held = project.attribute_class(cell, value.attr)
-        method = project.method(held, node.attr) if held else None
-        return (method, held) if method else None
-    if isinstance(value, ast.Call):
-        if isinstance(value.func, ast.Name) and value.func.id == "super" and cell is not None:
-            method = project.method(cell, node.attr, after=_class_around(function))
-            return (method, cell) if method else None
-        made = project.called_class(function, value)
-        method = project.method(made, node.attr) if made else None
-        return (method, made) if method else None
-    name = dotted(node)
-    if name is None:
-        return None
-    qualified = function.names.qualify(name)
-    found = project.definition(qualified) if qualified else None
-    if found is None and isinstance(value, ast.Name) and qualified is None:
-        known = project.visible(function, value.id)
-        found = project.method(known, node.attr) if isinstance(known, ClassInfo) else None
-    return (found, found.owner) if isinstance(found, FunctionInfo) else None
-
-
-def _class_around(function: FunctionInfo) -> ClassInfo | None:
-    scope: FunctionInfo | None = function
-    while scope is not None and scope.owner is None:
-        scope = scope.outer
-    return scope.owner if scope else None
-
-
-def _runs_while_compiling(function: FunctionInfo) -> bool:
-    return any(n in COMPILE_TIME_DECORATORS or n.rpartition(".")[2] == "constexpr" for n, _ in function.decorators)
 
 
 def _foreign(project: Project, info: ClassInfo) -> bool:

@@ -38,6 +38,7 @@ class Workspace:
         self._names: dict[Path, str] = {}
         self._paths: dict[str, Path] = {}
         self._roots: set[Path] = set()
+        self._absent: set[str] = set()
         for path in self.files:
             self._register(path)
 
@@ -74,8 +75,9 @@ class Workspace:
         """The module of that dotted name, if it belongs to the packages of this run."""
         path = self._paths.get(name)
         if path is None:
-            path = self._find(name)
+            path = None if name in self._absent else self._find(name)
             if path is None:
+                self._absent.add(name)
                 return None
             self._names[path], self._paths[name] = name, path
         return self.module(path)
@@ -95,6 +97,10 @@ class Workspace:
                 self._check_syntax(path, source)
         return found
 
+    def read_beyond(self, files: Iterable[Path]) -> list[Path]:
+        """The files that imports led to outside `files`."""
+        return sorted(set(self._modules) - set(files))
+
     def _register(self, path: Path) -> None:
         name = module_name(path)
         self._names[path] = name
@@ -103,9 +109,11 @@ class Workspace:
         self._roots.add(path.parents[depth] if depth < len(path.parents) else path.parent)
 
     def _find(self, name: str) -> Path | None:
-        parts = name.split(".")
-        if not all(part.isidentifier() for part in parts):
+        owner, _, _ = name.rpartition(".")
+        if owner and (owner in self._absent or (owner not in self._paths and self._find(owner) is None)):
+            self._absent.add(owner)
             return None
+        parts = name.split(".")
         for root in self._roots:
             stem = root.joinpath(*parts)
             for path in (stem.with_suffix(".py"), stem / "__init__.py"):

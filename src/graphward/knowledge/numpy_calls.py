@@ -1,26 +1,25 @@
 """Match a NumPy call against the rows of the table, and write the MindSpore call that says the same.
 
-Everything here works on the syntax of the call alone: what a name holds at run time is for the caller to know.
+Everything here works on the syntax of the call alone: what a name holds at run time is for the caller to know, such as
+whether the sequence of arrays that ``concatenate(parts)`` asks for is one, or an array.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from graphward.knowledge.numpy_functions import (
-    NumpyRow,
-    Parameter,
-    mindspore_dtype,
-    modules_used,
-    name_modules,
-)
+from .numpy_functions import NumpyRow, Parameter, mindspore_dtype
+
+_QUALIFIED = re.compile(r"(?<![\w.])(ops|mint|ms)\.(\w+)")
+_MODULES = {"ops": "mindspore.ops", "mint": "mindspore.mint", "ms": "mindspore"}
 
 
 @dataclass(frozen=True)
 class Argument:
-    """An argument of a matched call. ``given`` is False where the parameter's default (or the same value) applies."""
+    """An argument of a matched call. ``given`` is False where the default applies, or None is given for None."""
 
     parameter: Parameter
     node: ast.expr
@@ -44,15 +43,6 @@ class Refusal:
     """Why a call cannot be rewritten."""
 
     reason: str
-
-
-@dataclass(frozen=True)
-class Rendering:
-    """The MindSpore text of a call, the style it is written in, and the modules (ops, mint, ms) that it names."""
-
-    text: str
-    style: str
-    modules: frozenset[str]
 
 
 def bind(
@@ -106,10 +96,8 @@ def _bind_parameter(row: NumpyRow, parameter: Parameter, node: ast.expr | None) 
         if parameter.default is None:
             return Refusal(f"numpy.{row.name} is called without {parameter.name}=")
         return Argument(parameter, ast.parse(parameter.default, mode="eval").body, False)
-    if parameter.default is not None:
-        default = ast.parse(parameter.default, mode="eval").body
-        if ast.dump(default) == ast.dump(node):
-            return Argument(parameter, node, False)
+    if parameter.default == "None" and _is_none(node):
+        return Argument(parameter, node, False)
     if not _accepts(parameter.kind, node):
         return Refusal(f"numpy.{row.name} with {parameter.name}={ast.unparse(node)} has no equivalent")
     return Argument(parameter, node, True)
@@ -124,7 +112,7 @@ def _accepts(kind: str, node: ast.expr) -> bool:
     if kind == "ints":
         return is_sequence or _is_shape(node)
     if kind == "tensors":
-        return is_sequence
+        return constant is ...
     if kind == "none":
         return _is_none(node)
     if kind == "text":
@@ -146,51 +134,47 @@ def _is_none(node: ast.expr) -> bool:
 
 
 def render(
-    bound: BoundCall,
-    style: str,
-    text_of: Callable[[Argument], str],
-    module_names: Mapping[str, str],
-) -> Rendering:
-    """The MindSpore call in ``style``.
+    bound: BoundCall, style: str, text_of: Callable[[Argument], str], spell: Callable[[str], str]
+) -> str:
+    """The MindSpore call in ``style``, or in the functional form where the row has no such style.
 
-    ``text_of`` gives the source of an argument that the call gives (rewritten already where it is itself part of the
-    rewrite, and a dtype in MindSpore's terms); ``module_names`` says what the file calls ``ops``, ``mint`` and ``ms``.
+    ``text_of`` gives the source of an argument (rewritten already where it is itself part of the rewrite, and a dtype
+    in MindSpore's terms); ``spell`` says how the file writes a qualified name such as ``mindspore.ops.exp``.
     """
-    used = bound.row.style(style)
-    template = bound.row.templates[used]
+    template = bound.row.templates[bound.row.style(style)]
     left_out = {
         piece.optional
         for piece in template.pieces
         if piece.optional is not None and piece.parameter and not bound.arguments[piece.parameter].given
     }
     text = ""
-    modules: set[str] = set()
     for piece in template.pieces:
         if piece.optional is not None and piece.optional in left_out:
             continue
         if piece.parameter is None:
-            modules |= modules_used(piece.text)
-            text += name_modules(piece.text, module_names)
+            text += spelled(piece.text, spell)
             continue
         argument = bound.arguments[piece.parameter]
-        if argument.given:
-            written = text_of(argument)
-        else:
-            source = _default_text(argument)
-            modules |= modules_used(source)
-            written = name_modules(source, module_names)
-        text += f"({written})" if piece.as_operand and _needs_brackets(argument.node) else written
-    return Rendering(text, used, frozenset(modules))
+        written = text_of(argument) if argument.given else _default_text(argument, spell)
+        text += operand(written) if piece.as_operand else written
+    return text
 
 
-def _default_text(argument: Argument) -> str:
+def spelled(text: str, spell: Callable[[str], str]) -> str:
+    """Template text with each ``ops.name``, ``mint.name`` and ``ms.name`` as the file writes it."""
+    return _QUALIFIED.sub(lambda match: spell(f"{_MODULES[match.group(1)]}.{match.group(2)}"), text)
+
+
+def operand(text: str) -> str:
+    """``text`` in brackets unless an attribute can be taken of it as it is: ``(a + b)``, ``(-a)``, ``(1)``."""
+    node = ast.parse(text, mode="eval").body
+    atoms = (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.List, ast.Dict, ast.ListComp)
+    bracketed = isinstance(node, ast.Tuple) and text.startswith("(")
+    return text if bracketed or isinstance(node, atoms) else f"({text})"
+
+
+def _default_text(argument: Argument, spell: Callable[[str], str]) -> str:
     default = argument.parameter.default or "None"
     if argument.parameter.kind == "dtype" and default != "None":
-        return f"ms.{mindspore_dtype(default)}"
+        return spell(f"mindspore.{mindspore_dtype(default)}")
     return default
-
-
-def _needs_brackets(node: ast.expr) -> bool:
-    """Whether ``node`` must be put in brackets before an attribute access: ``a + b``, ``-a``, ``1``."""
-    atoms = (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.Tuple, ast.List, ast.Dict, ast.ListComp)
-    return not isinstance(node, atoms)

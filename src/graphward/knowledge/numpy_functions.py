@@ -1,7 +1,7 @@
 """What MindSpore offers for each NumPy function and ndarray method: the table in numpy_functions.toml, as objects.
 
 The table is data that was measured (see the head of the TOML file); this module only reads it. How a given call is
-matched against a row and written out again is in :mod:`graphward.knowledge.numpy_calls`.
+matched against a row and written out again is in `numpy_calls`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ RESULTS = ("array", "scalar", "tuple", "python", "view")
 MEASURED_DTYPES = ("float32", "int32", "bool")
 
 _PLACEHOLDER = re.compile(r"<<|>>|\{(\w+)\}")
-_MODULE = re.compile(r"(?<![\w.])(ops|mint|ms)\.")
 
 
 @dataclass(frozen=True)
@@ -259,13 +258,3 @@ def parse_template(source: str) -> Template:
     if position < len(source):
         pieces.append(Piece(source[position:]))
     return Template(source, tuple(pieces))
-
-
-def modules_used(text: str) -> frozenset[str]:
-    """Which of ``ops``, ``mint`` and ``ms`` a piece of template text refers to."""
-    return frozenset(_MODULE.findall(text))
-
-
-def name_modules(text: str, names: Mapping[str, str]) -> str:
-    """Template text with ``ops``, ``mint`` and ``ms`` replaced by what a file calls them."""
-    return _MODULE.sub(lambda match: f"{names.get(match.group(1), match.group(1))}.", text)

@@ -78,13 +78,14 @@ class Rewrite:
         """Replace bytes as they are; the caller answers for precedence and comments."""
         self._edits.append(Edit(start, end, text))
 
-    def insert(self, offset: int, text: str) -> None:
-        """Insert at a byte offset; texts inserted at one place follow each other."""
+    def insert(self, offset: int, text: str, order: int = 0) -> None:
+        """Insert at a byte offset; texts inserted at one place follow each other. With an `order`, insertions of
+        other fixes at the same place can be applied together with this one, sorted by it."""
         for i, edit in enumerate(self._edits):
-            if edit.start == edit.end == offset:
-                self._edits[i] = Edit(offset, offset, edit.text + text)
+            if edit.start == edit.end == offset and edit.order == order:
+                self._edits[i] = Edit(offset, offset, edit.text + text, order)
                 return
-        self._edits.append(Edit(offset, offset, text))
+        self._edits.append(Edit(offset, offset, text, order))
 
     def insert_before(self, statement: ast.stmt, *lines: str) -> None:
         """Insert lines, indented like `statement`, before it. Raises ValueError when the statement does not start its

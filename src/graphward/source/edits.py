@@ -6,22 +6,31 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@dataclass(frozen=True, slots=True)
 class Edit:
-    """Replace bytes `start:end` of the UTF-8 snapshot by `text`; `start == end` inserts."""
+    """Replace bytes `start:end` of the UTF-8 snapshot by `text`; `start == end` inserts.
+
+    `order` says how insertions at one place follow each other, whoever makes them; 0 is no order.
+    """
 
     start: int
     end: int
     text: str
+    order: int = 0
 
     def __post_init__(self) -> None:
         if not 0 <= self.start <= self.end:
             raise ValueError(f"an edit cannot span {self.start}:{self.end}")
 
+    def __lt__(self, other: Edit) -> bool:
+        return (self.start, self.end, self.order, self.text) < (other.start, other.end, other.order, other.text)
+
     def overlaps(self, other: Edit) -> bool:
         """Whether both cannot be applied to one snapshot; two different insertions at one place overlap too,
-        since their order would be a guess."""
+        unless both say in which order they follow: it would be a guess."""
         if self.start == other.start and self.end == other.end:
+            if self.start == self.end and self.order and other.order and self.order != other.order:
+                return False
             return self != other
         if self.start == self.end or other.start == other.end:
             point, span = (self, other) if self.start == self.end else (other, self)

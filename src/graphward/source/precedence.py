@@ -39,8 +39,8 @@ def guarded(text: str, old: ast.expr, parent: ast.AST | None) -> str:
 
     A tuple without parentheses gets them too. Raises SyntaxError when `text` is no expression.
     """
-    new = ast.parse(text, mode="eval").body
-    if isinstance(new, ast.Tuple) and not text.lstrip().startswith("("):
+    new = ast.parse(f"({text}\n)", mode="eval").body  # a text over several lines parses only in parentheses
+    if isinstance(new, ast.Tuple) and new.col_offset == 0:
         return f"({text})"
     if isinstance(new, ast.Constant) and isinstance(new.value, (int, float)) and isinstance(parent, ast.Attribute):
         return f"({text})"

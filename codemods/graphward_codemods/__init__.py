@@ -1,0 +1,1 @@
+"""The codemods that Graphward ships: one file each, in folders by family."""

@@ -1,0 +1,102 @@
+"""Names for new attributes of a Cell: telling, and used by nobody yet."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable
+from weakref import WeakKeyDictionary
+
+from graphward.analysis.module import ClassInfo, Module
+from graphward.analysis.project import Project
+from graphward.analysis.tree import preorder
+
+# Public attributes of `nn.Cell` itself, of MindSpore 2.7 and 2.10.
+_CELL_ATTRIBUTES = frozenset(
+    """add_flags add_flags_recursive apply arguments_key auto_parallel_compile_and_run auto_prefix bprop_debug buffers
+    cast_inputs cast_param cell_init_args cell_type cells cells_and_names check_names check_names_and_refresh_name
+    check_names_and_refresh_name cls_name compile compile_and_run compile_cache compile_phase compiled construct create_time
+    enable_backward_hook exec_checkpoint_graph exist_names exist_objs extend_repr flatten_weights forward generate_scope
+    get_attr get_buffer get_extra_state get_flags get_func_graph_proto get_inputs get_mixed_precision_type get_parameters
+    get_scope get_sub_cell global_cells grad_ops_label has_bprop infer_param_pipeline_stage init_parameters_data
+    insert_child_to_cell insert_param_to_cell is_top_cell jit_config_dict load_parameter_slice load_state_dict
+    mixed_precision_type name name_cells named_buffers offload parallel_parameter_merge_net_dict
+    parallel_parameter_name_list param_prefix parameter_layout_dict parameters_and_names parameters_broadcast_dict
+    parameters_dict phase phase_cache pipeline_segment pipeline_stage place recompute register_backward_hook
+    register_backward_pre_hook register_buffer register_forward_hook register_forward_pre_hook
+    register_load_state_dict_post_hook register_load_state_dict_pre_hook register_parameter_forward_hook
+    register_saved_tensors_hooks register_state_dict_post_hook register_state_dict_pre_hook remove_redundant_parameters
+    requires_grad run_construct set_acc set_auto_parallel set_boost set_broadcast_flag set_comm_fusion set_data_parallel
+    set_extra_state set_grad set_inputs set_jit_config set_mixed_precision_type set_parallel_input_with_inputs
+    set_param_fl set_param_ps set_train shard state_dict to to_empty to_float total_instance_count trainable_params
+    training untrainable_params update_cell_prefix update_cell_type update_parameters_name""".split()
+)
+_subclasses: WeakKeyDictionary[Project, dict[ClassInfo, list[ClassInfo]]] = WeakKeyDictionary()
+
+
+def subclasses(project: Project, cell: ClassInfo) -> list[ClassInfo]:
+    """The classes in sight that inherit from `cell`, itself left out."""
+    known = _subclasses.get(project)
+    if known is None:
+        known = _subclasses[project] = {}
+        for module in list(project.modules.values()):
+            for info in module.classes:
+                for base in project.mro(info)[1:]:
+                    known.setdefault(base, []).append(info)
+    return known.get(cell, [])
+
+
+def taken_names(project: Project, cell: ClassInfo) -> set[str]:
+    """Every attribute name that the class, its bases or its subclasses use on anything, and every one that their
+    modules set from outside a class."""
+    found = set(_CELL_ATTRIBUTES)
+    modules: set[Module] = set()
+    for info in [*project.mro(cell), *subclasses(project, cell)]:
+        modules.add(info.module)
+        for node in preorder(info.node):
+            if isinstance(node, ast.Attribute):
+                found.add(node.attr)
+            elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                found.add(node.name)
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier():
+                found.add(node.value)  # getattr(self, "name")
+        for node in info.node.body:
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+            found.update(t.id for t in targets if isinstance(t, ast.Name))
+    for module in modules:
+        for node in preorder(module.tree):
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+                if not (isinstance(node.value, ast.Name) and node.value.id == "self"):
+                    found.add(node.attr)
+    return found
+
+
+def free_name(wanted: str, taken: Iterable[str]) -> str:
+    """`wanted`, or `wanted_2`, `wanted_3`... when it is taken."""
+    if wanted not in taken:
+        return wanted
+    stem = re.sub(r"_\d+$", "", wanted)
+    number = 2
+    while f"{stem}_{number}" in taken:
+        number += 1
+    return f"{stem}_{number}"
+
+
+def snake_case(name: str) -> str:
+    """`LayerNorm` to `layer_norm`, `ReLU6` to `relu6`, `BatchNorm2d` to `batch_norm2d`."""
+    name = name.strip("_")
+    for written, plain in (("ReLU", "Relu"), ("SeLU", "Selu"), ("SiLU", "Silu"), ("HSwish", "Hswish"), ("RReLU", "Rrelu")):
+        name = name.replace(written, plain)
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name)
+    return words.lower()
+
+
+def plural(name: str) -> str:
+    """`dense` to `denses`, `batch` to `batches`, `embedding_table` to `embedding_tables`."""
+    if name.endswith("s") and not name.endswith("ss"):
+        return f"{name}_list"
+    if name.endswith(("ss", "x", "ch", "sh")):
+        return name + "es"
+    if name.endswith("y") and name[-2:-1] not in "aeiou":
+        return name[:-1] + "ies"
+    return name + "s"

@@ -1,0 +1,1 @@
+"""Control flow, statements and operators that Graph Mode refuses (GW3xx)."""

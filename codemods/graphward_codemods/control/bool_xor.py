@@ -1,0 +1,100 @@
+"""GW310: `^` between Python booleans."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from graphward.rules.context import FunctionContext
+from graphward.rules.finding import Consequence, Finding
+from graphward.rules.rule import Rule
+
+_BOOLEAN_CALLS = frozenset({"isinstance", "hasattr", "callable", "issubclass"})
+
+
+class BoolXor(Rule):
+    """`^` between Python booleans does not compile.
+
+    ## What it finds
+
+    `a ^ b` in a graph region where both sides are truth values known while compiling: comparisons, `is None` tests,
+    `not`, `isinstance`. Between boolean Tensors and between integers `^` compiles, and is left alone.
+
+    ## Why
+
+    The compiler has no exclusive or for two bool constants (MindSpore 2.7 to 2.10):
+
+        TypeError: Unsupported input type. For BitXor, only integer types are supported, but got type of x:Bool
+
+    ## Example
+
+        if (input_ids is None) ^ (inputs_embeds is not None):
+            raise ValueError("give one of the two")
+
+    becomes
+
+        if (input_ids is None) != (inputs_embeds is not None):
+            raise ValueError("give one of the two")
+
+    ## What the rewrite assumes
+
+    Nothing: between two `bool` values `!=` is the exclusive or.
+
+    ## When it is unsafe
+
+    Never.
+
+    ## References
+
+    `mindspore.ops.BitwiseXor`. Measured on MindSpore 2.10.0 CPU; the pattern comes with every decoder model ported from
+    Hugging Face transformers.
+    """
+
+    code = "GW310"
+    name = "bool-xor"
+    consequence = Consequence.ERROR
+    triggers = (b"^",)
+    nodes = (ast.BinOp,)
+
+    def visit(self, node: ast.AST, context: FunctionContext) -> Iterable[Finding]:
+        assert isinstance(node, ast.BinOp)
+        if not isinstance(node.op, ast.BitXor) or not (_is_bool(node.left, context) and _is_bool(node.right, context)):
+            return
+        module = context.module
+        left, right = module.end(node.left), module.start(node.right)
+        between = module.source.utf8[left:right].decode()
+        operator = left + _operator_offset(between)
+        before = module.source.utf8[module.start(node) : operator].decode()
+        after = module.source.utf8[operator + 1 : module.end(node)].decode()
+        rewrite = context.rewrite()
+        rewrite.replace(node, f"{before}!={after}", context.parent(node))
+        yield context.finding(self, node, "^ between two Python booleans does not compile",
+                              evidence=("both sides are truth values known while compiling",),
+                              fixes=(rewrite.safe("Use !="),))  # fmt: skip
+
+
+def _is_bool(node: ast.expr, context: FunctionContext) -> bool:
+    """Whether an expression is a Python bool that the compiler knows."""
+    kind = context.kind(node)
+    if kind.is_tensor or kind.variable:
+        return False
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, bool)
+    if isinstance(node, ast.Compare):
+        return True
+    if isinstance(node, ast.UnaryOp):
+        return isinstance(node.op, ast.Not)
+    if isinstance(node, ast.BoolOp):
+        return all(_is_bool(value, context) for value in node.values)
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _BOOLEAN_CALLS
+
+
+def _operator_offset(between: str) -> int:
+    """Where `^` stands in the text between its operands, comments left out; in bytes."""
+    position = 0
+    for line in between.splitlines(keepends=True):
+        code = line.partition("#")[0]
+        if "^" in code:
+            return position + len(code[: code.index("^")].encode())
+        position += len(line.encode())
+    raise ValueError("no operator between its operands")

@@ -1,0 +1,187 @@
+"""The fixes of an island: the rewrite that brings the gradient back, and the one that keeps it cut."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from graphward.analysis.inference import Inference
+from graphward.analysis.kinds import Kind, Tag
+from graphward.analysis.module import FunctionInfo
+from graphward.knowledge.numpy_functions import MEASURED_DTYPES, NumpyRow
+from graphward.rules.context import FunctionContext, Options
+from graphward.rules.rewrite import Rewrite
+from graphward.source.fixes import Fix
+
+from ._conversion import Binding, Converter, bind_calls
+from ._islands import Island, find_islands
+from ._uses import Obstacle, callee
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What can be done about an island: fixes in order of preference, or what is in the way."""
+
+    fixes: tuple[Fix, ...]
+    obstacle: Obstacle | None
+
+
+def plan(context: FunctionContext, island: Island) -> Plan:
+    """The alternatives for an island. Either its findings all carry them, or none carries any."""
+    binding = bind_calls(context, island)
+    obstacles = [*island.obstacles, *binding.obstacles, *_unsafe_operands(context, island, binding)]
+    obstacles += _blocked_callees(context, island, frozenset({context.function}))
+    if obstacles:
+        return Plan((), obstacles[0])
+    doubts = _doubts(context, island, binding)
+    names = sorted({call.name.rpartition(".")[2] for call in island.calls if not call.method})
+    title = f"Compute {', '.join(names)} in the graph" if names else "Keep the Tensor in the graph"
+    if not any(leave.carries_gradient and not _is_discrete(context.kind(leave.node)) for leave in island.exits):
+        fix = _write(context, island, binding, cut=False)
+        return Plan((fix.unsafe(title, _sentence(doubts)) if doubts else fix.safe(title),), None)
+    restored = _write(context, island, binding, cut=False).unsafe(
+        f"{title}, with its gradient",
+        _sentence(["NumPy cuts the gradient here and the rewrite has one", *doubts]),
+        restores_gradient=True,
+    )
+    cut = _write(context, island, binding, cut=True)
+    kept_title = f"{title}, the gradient cut as before"
+    kept = cut.unsafe(kept_title, _sentence(doubts)) if doubts else cut.safe(kept_title)
+    return Plan((restored, kept), None)
+
+
+def _write(context: FunctionContext, island: Island, binding: Binding, *, cut: bool) -> Rewrite:
+    rewrite = context.rewrite()
+    Converter(context, island, binding, rewrite, cut=cut).write()
+    return rewrite
+
+
+def _is_discrete(kind: Kind) -> bool:
+    """Whether values of the kind have no gradient anyway."""
+    return kind.dtype is not None and (kind.dtype == "bool" or kind.dtype.startswith(("int", "uint")))
+
+
+def _sentence(parts: list[str]) -> str:
+    return "; ".join(parts)
+
+
+def _unsafe_operands(context: FunctionContext, island: Island, binding: Binding) -> list[Obstacle]:
+    """Calls that MindSpore refuses, or answers otherwise, for the dtype that is known of an operand."""
+    found = []
+    for call in island.calls:
+        bound = binding.bound.get(call.node)
+        if bound is None:
+            continue
+        style = context.options.op_style
+        for dtype in _operand_dtypes(context, island, call.node):
+            outcome = bound.row.outcome(_measured(dtype), style)
+            if outcome in ("rejects", "differs"):
+                found.append(Obstacle(call.node, f"MindSpore's operator does not do the same for {dtype}"))
+    return found
+
+
+def _operand_dtypes(context: FunctionContext, island: Island, call: ast.Call) -> set[str]:
+    """The dtypes that are known of the arrays and Tensors among the operands of a call."""
+    receiver = [call.func.value] if isinstance(call.func, ast.Attribute) else []
+    operands = [*receiver, *call.args]
+    kinds = [context.kind(o) for o in operands if o in island.values or context.kind(o).is_tensor]
+    return {kind.dtype for kind in kinds if kind.dtype}
+
+
+def _measured(dtype: str) -> str:
+    """The measured dtype that stands for `dtype`."""
+    if dtype.startswith(("int", "uint")):
+        return "int32"
+    return "bool" if dtype == "bool" else "float32"
+
+
+def _called(context: FunctionContext, island: Island) -> list[FunctionInfo]:
+    """The project functions that take arrays of the island, or give it arrays."""
+    calls = [value for value in island.values if isinstance(value, ast.Call)]
+    calls += [leave.user for leave in island.exits if leave.how == "call" and isinstance(leave.user, ast.Call)]
+    return [function for function in (callee(context, call) for call in calls) if function is not None]
+
+
+def _blocked_callees(context: FunctionContext, island: Island, seen: frozenset[FunctionInfo]) -> list[Obstacle]:
+    """What keeps project functions that exchange arrays with the island from being rewritten in their turn."""
+    found = []
+    for function in _called(context, island):
+        if function not in seen:
+            reason = _why_not(context.inference, context.options, function, seen | {function})
+            if reason:
+                found.append(Obstacle(island.values[0], f"{function.name} cannot be rewritten with it: {reason}"))
+    return found
+
+
+def _why_not(inference: Inference, options: Options, function: FunctionInfo, seen: frozenset[FunctionInfo]) -> str:
+    """Why `function` or one of its other callers must go on with arrays; empty when all can be rewritten."""
+    reached = inference.reached[function]
+    callers = {caller.function: caller for caller, _ in reached.sites if caller.function not in seen}
+    for place in (reached, *callers.values()):
+        context = FunctionContext(place, inference, options)
+        for island in find_islands(context):
+            if place is not reached and function not in _called(context, island):
+                continue
+            obstacles = [o for o in (*island.obstacles, *bind_calls(context, island).obstacles) if o.node is not place.function.node]
+            obstacles += _blocked_callees(context, island, seen | {place.function})
+            if obstacles:
+                return obstacles[0].reason
+    return ""
+
+
+def _doubts(context: FunctionContext, island: Island, binding: Binding) -> list[str]:
+    """Why results may differ; empty when value, dtype and type are known to stay."""
+    doubts = []
+    assumed = {bound.row.assumes for bound in binding.bound.values() if bound.row.assumes}
+    doubts += [f"it assumes that {assumption}" for assumption in sorted(assumed)]
+    if any(not context.kind(tensor).certain for tensor in island.tensors):
+        doubts.append("it is not certain that all of its inputs are Tensors")
+    dtypes = {context.kind(source).dtype for source in (*map(_tensor, island.entries), *island.tensors)} or {None}
+    if dtypes != {"float32"}:
+        doubts += _dtype_doubts(dtypes, island, binding, context.options.op_style)
+    if island.arrays:
+        doubts.append("NumPy arrays join in as Tensors, whose dtypes combine by MindSpore's rules")
+    doubts += [f"{name} is rewritten in its turn" for name in sorted({f.name for f in _called(context, island)})]
+    if _scalar_arithmetic(context, island, binding):
+        doubts.append("NumPy computes a number of a full reduction and a Python number in float64, MindSpore in float32")
+    for how, text in (
+        ("return", "the caller gets a Tensor instead of a NumPy array"),
+        ("call", "the called function gets a Tensor instead of a NumPy array"),
+        ("tensor", "a NumPy array next to a Tensor becomes a Tensor"),
+    ):
+        if any(leave.how == how for leave in island.exits):
+            doubts.append(text)
+    return doubts
+
+
+def _tensor(entry: ast.Call) -> ast.expr:
+    assert isinstance(entry.func, ast.Attribute)
+    return entry.func.value
+
+
+def _dtype_doubts(dtypes: set[str | None], island: Island, binding: Binding, style: str) -> list[str]:
+    """What differs when the arrays are no float32: operators that do the same for every dtype leave no doubt."""
+    names = {b.row.name for b in binding.bound.values() if not _is_neutral(b.row, style)}
+    if any(isinstance(value, ast.BinOp) for value in island.values):
+        names.add("arithmetic")
+    if not names:
+        return []
+    known = sorted(dtype for dtype in dtypes if dtype not in (None, "float32"))
+    what = f"for {', '.join(map(str, known))}" if known else "for other dtypes, and the dtype is not known here"
+    return [f"{', '.join(sorted(names))} may give another dtype {what}"]
+
+
+def _is_neutral(row: NumpyRow, style: str) -> bool:
+    return all(row.outcome(dtype, style) == "same" for dtype in MEASURED_DTYPES)
+
+
+def _scalar_arithmetic(context: FunctionContext, island: Island, binding: Binding) -> bool:
+    """Whether a NumPy number meets a Python number: NumPy then computes in float64."""
+    scalars = {node for node, bound in binding.bound.items() if bound.row.result == "scalar"}
+    for value in island.values:
+        if isinstance(value, ast.BinOp):
+            for one, other in ((value.left, value.right), (value.right, value.left)):
+                holds = one in scalars or isinstance(one, ast.Name)
+                if scalars and holds and context.kind(other).tag in (Tag.CONSTANT, Tag.SCALAR):
+                    return True
+    return False

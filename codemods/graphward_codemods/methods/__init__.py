@@ -1,0 +1,1 @@
+"""Tensor methods that PyNative and Graph Mode take differently (GW11x)."""

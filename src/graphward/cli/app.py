@@ -1,0 +1,54 @@
+"""The command line: one Typer application, one file for each command."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from .. import __version__
+from ..errors import GraphwardError
+from .check import check
+from .explain import explain
+from .fix import fix
+from .rules import rules
+
+app = typer.Typer(
+    name="graphward", no_args_is_help=True, add_completion=False, rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]}, pretty_exceptions_enable=False,
+)  # fmt: skip
+for command in (check, fix, rules, explain):
+    app.command()(command)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        sys.stdout.write(f"graphward {__version__}\n")
+        raise typer.Exit
+
+
+@app.callback()
+def graphward(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and leave.")
+    ] = False,
+) -> None:
+    """Take MindSpore code graph-ward: find what keeps PyNative-style code from compiling whole in Graph Mode,
+    rewrite it, and prove the rewrite by compiling and running both versions.
+
+    Start with [bold]graphward check PATH[/] (runs nothing), then [bold]graphward migrate PATH[/] (proves each rewrite).
+    """
+
+
+def main() -> None:
+    """Run the command line; a GraphwardError is printed with its way out and exits with status 2."""
+    try:
+        app()
+    except GraphwardError as error:
+        sys.stderr.write(f"graphward: {error}\n")
+        sys.exit(2)
+    except BrokenPipeError:
+        # The reader of a pipe left (`| head`): nothing is wrong, and nothing more can be said.
+        sys.stderr.close()
+        sys.exit(1)

@@ -1,0 +1,70 @@
+"""Where output goes: results to stdout, progress and notes to stderr."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from rich.console import Console
+
+from ..engine.run import RunProgress
+from ..engine.workspace import Problem
+from ..report.rows import display
+
+# Prose is wrapped by the terminal, not by us: lines stay greppable.
+out = Console(soft_wrap=True, highlight=False)
+err = Console(stderr=True, soft_wrap=True, highlight=False)
+
+
+def print_machine(text: str) -> None:
+    """Machine output: the bytes as they are, no styling."""
+    sys.stdout.write(text if text.endswith("\n") else text + "\n")
+
+
+def print_diff(text: str) -> None:
+    """A diff, colored on a terminal only; elsewhere it is a patch byte for byte."""
+    if not out.is_terminal:
+        sys.stdout.write(text)
+        return
+    from rich.text import Text
+
+    styles = {"+++": "bold", "---": "bold", "@@": "cyan", "+": "green", "-": "red"}
+    for line in text.split("\n"):
+        style = next((s for mark, s in styles.items() if line.startswith(mark)), "")
+        out.print(Text(line, style))
+
+
+def print_problems(problems: Sequence[Problem]) -> None:
+    """Files that were left alone, on stderr."""
+    for problem in problems:
+        place = f"{display(problem.path)}:{problem.line}" if problem.line else display(problem.path)
+        err.print(f"[yellow]left alone[/] {place}: {problem.message}", markup=True)
+
+
+@contextmanager
+def bytes_progress(title: str) -> Iterator[Callable[[RunProgress], None] | None]:
+    """A progress bar over bytes on a terminal's stderr, nothing elsewhere."""
+    if not err.is_terminal:
+        yield None
+        return
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=err, transient=True) as bar:
+        task = bar.add_task(title, total=None)
+        yield lambda state: bar.update(task, completed=state.done, total=state.total)
+
+
+@contextmanager
+def step_progress(title: str) -> Iterator[Callable[[int, int, str], None] | None]:
+    """A progress bar over steps with a label, on a terminal's stderr, nothing elsewhere."""
+    if not err.is_terminal:
+        yield None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.fields[label]}"))
+    with Progress(*columns, console=err, transient=True) as bar:
+        task = bar.add_task(title, total=None, label="")
+        yield lambda done, total, label: bar.update(task, completed=done, total=total, label=label)

@@ -1,0 +1,67 @@
+"""`graphward fix`: the diff of the fixes, or the fixes themselves."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ..engine.fixpoint import fix as run_fix
+from ..engine.fixpoint import within
+from ..engine.run import find_files, rules_of
+from ..engine.workspace import Workspace
+from ..report import text
+from ..report.diff import render_diff
+from ..report.rows import rows_of
+from ..source.fixes import Applicability
+from ..source.writing import write_atomic
+from .console import err, print_diff, print_problems
+from .options import Ignore, Paths, Select, Style, TargetVersion, Write, chosen, settings
+
+
+def fix(
+    paths: Paths = None,
+    unsafe_fixes: Annotated[
+        bool, typer.Option("--unsafe-fixes", help="Apply fixes that may change results or behaviour too; each says why.")
+    ] = False,
+    write: Write = False,
+    select: Select = None,
+    ignore: Ignore = None,
+    target_version: TargetVersion = None,
+    op_style: Style = None,
+    no_cache: Annotated[bool, typer.Option("--no-cache", hidden=True, help="Accepted for symmetry: fixing uses no cache.")] = False,
+) -> None:
+    """Show the diff of the safe fixes; with --write, apply them. Runs nothing of the code.
+
+    The diff on stdout is a patch that `git apply` takes. Exit status: 0 nothing left to fix or find, 1 findings remain
+    (or a dry run would change files), 2 usage or internal error.
+
+    Examples:
+
+      graphward fix net.py                     what the safe fixes would change
+
+      graphward fix net.py --write             apply them
+
+      graphward fix src --unsafe-fixes --select GW1 > numpy.patch
+    """
+    where = chosen(paths)
+    config = settings(where, select=select, ignore=ignore, target_version=target_version, op_style=op_style)
+    files, refused = find_files(where, config)
+    limit = Applicability.UNSAFE if unsafe_fixes else Applicability.SAFE
+    workspace = Workspace(files)
+    result = run_fix(workspace, rules_of(config), config, within(limit))
+    print_problems([*refused, *result.first.problems])
+    for reason in result.refused:
+        err.print(f"[red]not applied[/] {reason}")
+    changes = [(path, c.before, c.after) for path, c in result.changes.items()]
+    if write:
+        for path, _, after in changes:
+            write_atomic(path, after.to_bytes())
+    print_diff(render_diff(changes))
+    applied = sum(len(c.applied) for c in result.changes.values())
+    verb = "Applied" if write else "Would apply"
+    err.print(f"{verb} {applied} fix{'' if applied == 1 else 'es'} in {len(changes)} file{'' if len(changes) == 1 else 's'}.")
+    rows = list(rows_of(result.remaining.files))
+    if rows:
+        err.print(f"Left afterwards: {text.render_summary(rows).splitlines()[0].removeprefix('Found ')}")
+    raise typer.Exit(1 if rows or (changes and not write) else 0)

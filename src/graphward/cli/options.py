@@ -1,0 +1,76 @@
+"""Options that several commands share, and the settings that they make."""
+
+from __future__ import annotations
+
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..config import Config, load_config
+
+
+class OpStyle(str, Enum):
+    """How operators are written in rewrites."""
+
+    functional = "functional"
+    primitive = "primitive"
+    mint = "mint"
+
+
+Paths = Annotated[
+    list[Path] | None,
+    typer.Argument(metavar="[PATHS]...", help="Files or folders; the current folder if none is given.", show_default=False),
+]
+Select = Annotated[
+    list[str] | None,
+    typer.Option("--select", metavar="RULES", help="Run only these rules: a code, the start of one (GW1), a name or ALL; "
+                 "repeat it or separate with commas.", show_default=False),
+]  # fmt: skip
+Ignore = Annotated[
+    list[str] | None,
+    typer.Option("--ignore", metavar="RULES", help="Leave these rules out; the longer match wins over --select.", show_default=False),
+]
+TargetVersion = Annotated[
+    str | None,
+    typer.Option("--target-version", metavar="X.Y", help="The MindSpore version that the code must compile under [default: 2.10].",
+                 show_default=False),
+]  # fmt: skip
+Style = Annotated[
+    OpStyle | None,
+    typer.Option("--op-style", help="Write operators as ops.exp(x), ops.Exp()(x) or mint.exp(x) [default: functional].",
+                 show_default=False),
+]  # fmt: skip
+Python = Annotated[
+    str | None,
+    typer.Option("--python", metavar="PATH", help="The interpreter that has MindSpore [default: this one].", show_default=False),
+]
+Timeout = Annotated[
+    float | None, typer.Option("--timeout", metavar="SECONDS", help="Limit for one run of one version [default: 120].",
+                               min=1, show_default=False),
+]  # fmt: skip
+Jobs = Annotated[int, typer.Option("-j", "--jobs", min=0, help="Processes; 0 for one a core.")]
+Write = Annotated[bool, typer.Option("--write", help="Write the files; without it only the diff is shown.")]
+
+
+def settings(
+    paths: list[Path], *, select: list[str] | None = None, ignore: list[str] | None = None,
+    target_version: str | None = None, op_style: OpStyle | None = None, python: str | None = None,
+) -> Config:  # fmt: skip
+    """The settings for the first path, with what the command line says on top."""
+    start = paths[0] if paths and paths[0].exists() else Path.cwd()
+    config = load_config(start)
+    return config.with_options(
+        select=_items(select), ignore=(*config.ignore, *(_items(ignore) or ())) if ignore else None,
+        target_version=target_version, op_style=op_style.value if op_style else None, python=python,
+    )  # fmt: skip
+
+
+def chosen(paths: list[Path] | None) -> list[Path]:
+    """The given paths, or the current folder."""
+    return paths or [Path()]
+
+
+def _items(values: list[str] | None) -> tuple[str, ...] | None:
+    return tuple(item.strip() for value in values for item in value.split(",") if item.strip()) if values else None

@@ -1,0 +1,41 @@
+"""`graphward rules`: the catalogue."""
+
+from __future__ import annotations
+
+import json
+from enum import Enum
+from typing import Annotated
+
+import typer
+
+from ..rules.registry import all_rules
+from .console import out, print_machine
+
+
+class Format(str, Enum):
+    """How the catalogue is printed."""
+
+    text = "text"
+    json = "json"
+
+
+def rules(
+    output_format: Annotated[Format, typer.Option("--output-format", help="How the catalogue is printed.")] = Format.text,
+) -> None:
+    """List every rule: code, name, what it is about. `graphward explain CODE` shows a rule's page."""
+    if output_format is Format.json:
+        print_machine(json.dumps([_object(rule) for rule in all_rules()], indent=2))
+        return
+    from rich.table import Table
+
+    table = Table("code", "name", "consequence", "summary", box=None, pad_edge=False)
+    for rule in all_rules():
+        table.add_row(rule.code, rule.name, rule.consequence.value, rule.summary())
+    out.print(table, soft_wrap=False)
+
+
+def _object(rule) -> dict:
+    return {
+        "code": rule.code, "name": rule.name, "family": rule.family(), "consequence": rule.consequence.value,
+        "targets": rule.targets, "summary": rule.summary(), "page": rule.page(),
+    }  # fmt: skip

@@ -1,0 +1,114 @@
+"""A whole `check` over paths: discovery, shards, cache, processes."""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+
+from ..config import Config
+from ..errors import GraphwardError
+from ..rules.rule import Rule
+from ..rules.selection import selected_rules
+from ..source.discovery import discover
+from .cache import Cache
+from .check import CheckResult, check
+from .shards import Shard, shards
+from .workspace import Problem, Workspace
+
+# Below this many bytes a second process costs more than it saves.
+_POOL_BYTES = 2_000_000
+
+
+@dataclass(frozen=True)
+class RunProgress:
+    """How far a run is: bytes of source checked, of all."""
+
+    done: int
+    total: int
+
+
+def find_files(paths: Sequence[Path], config: Config) -> tuple[list[Path], list[Problem]]:
+    """The files of a run, and those that were refused."""
+    discovery = discover(paths, exclude=config.exclude, max_file_size=config.max_file_size)
+    return discovery.files, [Problem(path, 0, reason) for path, reason in discovery.skipped]
+
+
+def rules_of(config: Config) -> tuple[Rule, ...]:
+    """The rules that the settings select."""
+    return selected_rules(config.select, config.ignore, config.target_version)
+
+
+def run_check(
+    paths: Sequence[Path], config: Config, *, jobs: int = 0, use_cache: bool = True,
+    progress: Callable[[RunProgress], None] | None = None,
+) -> CheckResult:  # fmt: skip
+    """Check everything under `paths`. `jobs` processes, 0 for as many as there are cores.
+
+    Raises GraphwardError for a path that cannot be used.
+    """
+    files, refused = find_files(paths, config)
+    rules_of(config)  # an unknown rule code must fail before anything is read
+    cache = Cache(config) if use_cache else None
+    parts = shards(files)
+    total = sum(part.size for part in parts)
+    done = 0
+    results: dict[Path, CheckResult] = {}
+    pending: list[Shard] = []
+    for part in parts:
+        stored = cache.load(part) if cache else None
+        if stored is None:
+            pending.append(part)
+        else:
+            results[part.files[0]] = stored
+            done += part.size
+    for part, result, reads in _run(pending, config, jobs):
+        results[part.files[0]] = result
+        if cache:
+            cache.store(part, result, reads)
+        done += part.size
+        if progress:
+            progress(RunProgress(done, total))
+    merged = CheckResult(problems=refused)
+    for part in parts:
+        merged.files.update(results[part.files[0]].files)
+        merged.problems += results[part.files[0]].problems
+    merged.files = {path: merged.files[path] for path in files if path in merged.files}
+    merged.problems.sort(key=lambda p: str(p.path))
+    return merged
+
+
+def _run(parts: list[Shard], config: Config, jobs: int):
+    """`(shard, result, files read beyond the shard)`, as they come."""
+    jobs = jobs or os.cpu_count() or 1
+    if jobs == 1 or len(parts) < 2 or sum(p.size for p in parts) < _POOL_BYTES:
+        for part in parts:
+            yield part, *_check_shard(part, config)
+        return
+    largest_first = sorted(parts, key=lambda p: -p.size)
+    with ProcessPoolExecutor(min(jobs, len(parts)), get_context("spawn"), max_tasks_per_child=1) as pool:
+        futures = {pool.submit(_check_shard, part, config): part for part in largest_first}
+        for future in as_completed(futures):
+            try:
+                yield futures[future], *future.result()
+            except BrokenProcessPool:
+                names = ", ".join(str(p) for p in futures[future].files[:3])
+                raise GraphwardError(
+                    f"a worker process died while it checked {names} and others",
+                    hint="it may have run out of memory; try `-j 1`, or fewer files at once",
+                ) from None
+
+
+def _check_shard(part: Shard, config: Config) -> tuple[CheckResult, list[Path]]:
+    gc.disable()  # the process, or the run, ends soon; trees hold no cycles worth collecting
+    try:
+        workspace = Workspace(part.files)
+        result = check(workspace, rules_of(config), config)
+        return result, workspace.read_beyond(part.files)
+    finally:
+        gc.enable()

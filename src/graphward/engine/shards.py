@@ -1,0 +1,70 @@
+"""Parts of a run that know nothing of each other: packages, joined where one imports another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ..analysis.module import module_name
+
+
+@dataclass
+class Shard:
+    """Files that must be checked together; `size` is their bytes."""
+
+    files: list[Path] = field(default_factory=list)
+    size: int = 0
+
+
+def shards(files: Sequence[Path]) -> list[Shard]:
+    """Files grouped by the outermost package, or folder, that they stand in. Groups whose files name each other in an
+    import are one: a region in one may reach a function in the other."""
+    groups: dict[tuple[Path, str], list[Path]] = {}
+    for path in files:
+        groups.setdefault(_home(path), []).append(path)
+    if len(groups) == 1:
+        return [_shard(list(files))]
+    leader = {key: key for key in groups}
+
+    def find(key: tuple[Path, str]) -> tuple[Path, str]:
+        while leader[key] != key:
+            key = leader[key]
+        return key
+
+    names: dict[bytes, list[tuple[Path, str]]] = {}
+    for key, members in groups.items():
+        for name in [key[1]] if key[1] else [p.stem for p in members]:
+            names.setdefault(name.encode(), []).append(key)
+    for key, members in groups.items():
+        others = {n: k for n, k in names.items() if key not in k}
+        for path in members:
+            data = _bytes(path)
+            for name in [n for n in others if n in data]:
+                if b"import " + name in data or b"from " + name in data:
+                    for other in others.pop(name):
+                        leader[find(other)] = find(key)
+    merged: dict[tuple[Path, str], list[Path]] = {}
+    for key, members in groups.items():
+        merged.setdefault(find(key), []).extend(members)
+    return [_shard(members) for members in merged.values()]
+
+
+def _home(path: Path) -> tuple[Path, str]:
+    """The folder on `sys.path` and the top-level package of a file; the package is empty for a loose module."""
+    head, dot, _ = module_name(path).partition(".")
+    if not dot and path.name != "__init__.py":
+        return path.parent, ""
+    depth = module_name(path).count(".") + (path.name == "__init__.py")
+    return path.parents[depth] if depth < len(path.parents) else path.parent, head
+
+
+def _shard(files: list[Path]) -> Shard:
+    return Shard(files, sum(path.stat().st_size for path in files))
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""  # the workspace reports it

@@ -1,0 +1,29 @@
+"""Changes as a unified diff that `git apply` and `patch -p1` take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from difflib import unified_diff
+from pathlib import Path
+
+from ..source.text import SourceText
+from .rows import display
+
+
+def render_diff(changes: Iterable[tuple[Path, SourceText, SourceText]]) -> str:
+    """The diff of `(path, before, after)`, line endings and missing final newlines included."""
+    return "".join(line for path, before, after in changes for line in file_diff(path, before.utf8, after.utf8))
+
+
+def file_diff(path: Path, before: bytes, after: bytes, context: int = 3) -> Iterator[str]:
+    """The lines of one file's diff, each with its end. Lines end at LF alone, as git sees them."""
+    name = display(path).replace("\\", "/").lstrip("/")
+    old, new = _lines(before), _lines(after)
+    for line in unified_diff(old, new, f"a/{name}", f"b/{name}", n=context):
+        yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+
+
+def _lines(data: bytes) -> list[str]:
+    parts = data.decode().split("\n")
+    lines = [part + "\n" for part in parts[:-1]]
+    return lines + [parts[-1]] if parts[-1] else lines

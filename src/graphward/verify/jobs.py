@@ -1,0 +1,78 @@
+"""A job as the engine states it, and as the worker reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from graphward.errors import GraphwardError
+from graphward.verify.specs import check_specs
+from graphward.verify.targets import Target
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a proof is made.
+
+    `gradients`: "same" as the original's, "restored" (the rewrite was declared to bring back one that the original cuts),
+    "off". `timeout`: seconds for one play in one mode. `weights`: "derived" from shape and dtype, the same on both
+    sides, or "drawn" from the random stream. `calls`: successive calls of one instance, at least 2. `train`: call
+    `set_train()` first. `as_it_stands`: of a pair, judge the original's own graph as well. `ignore_state`: attributes that
+    the rewrite was declared to move or drop.
+    """
+
+    gradients: Literal["same", "restored", "off"] = "same"
+    timeout: float = 60.0
+    weights: Literal["derived", "drawn"] = "derived"
+    calls: int = 3
+    train: bool = False
+    as_it_stands: bool = True
+    ignore_state: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """What the worker reads."""
+        return {**vars(self), "ignore_state": list(self.ignore_state)}
+
+
+@dataclass(frozen=True)
+class Job:
+    """Prove `target` in the tree `original`, or in the tree `rewritten` against it. `inputs` are specs; None lets the
+    worker infer them. `id` must be unique among the jobs of a session."""
+
+    id: str
+    original: Path
+    file: str
+    expr: str
+    rewritten: Path | None = None
+    inputs: tuple[str, ...] | None = None
+    options: Options = field(default_factory=Options)
+
+    @classmethod
+    def of(
+        cls,
+        target: Target,
+        *,
+        id: str | None = None,
+        rewritten: Path | None = None,
+        inputs: Sequence[str] | None = None,
+        options: Options | None = None,
+    ) -> Job:
+        """The job of a parsed target. Raises GraphwardError for a bad spec or a target without `::Name`."""
+        if target.expr is None:
+            hint = f"write {target.file}::Name"
+            raise GraphwardError("the target names no class or function", hint=hint, path=target.path)
+        specs = None if inputs is None else tuple(check_specs(inputs))
+        return cls(id or str(target), target.tree, target.file, target.expr, rewritten, specs, options or Options())
+
+    def to_json(self) -> dict[str, Any]:
+        """What the worker reads."""
+        return {
+            "id": self.id,
+            "original": str(self.original.resolve()),
+            "rewritten": None if self.rewritten is None else str(self.rewritten.resolve()),
+            "target": {"file": self.file, "expr": self.expr},
+            "inputs": None if self.inputs is None else list(self.inputs),
+            "options": self.options.to_json(),
+        }

@@ -1,0 +1,3 @@
+"""The copy in the tree."""
+
+ORIGIN = "tree"

@@ -1,0 +1,186 @@
+"""Verdicts on single targets, each produced by the real compiler."""
+
+from __future__ import annotations
+
+import pytest
+
+from graphward.verify.verdicts import VERDICTS, SideResult, Verdict
+
+Verdicts = dict[str, Verdict]
+
+
+def side(verdicts: Verdicts, id: str) -> SideResult:
+    judged = verdicts[id].judged
+    assert judged is not None
+    return judged
+
+
+@pytest.mark.parametrize(
+    "id",
+    ["Dense", "Dense(width=7)", "Branches", "Counter", "Decorated", "Decorated().encode", "OwnCall", "INSTANCE", "plain",
+     "doubled", "Nested", "Uses", "Copies"],
+)  # fmt: skip
+def test_what_is_graph_safe_is_verified_in_every_point(verdicts: Verdicts, id: str) -> None:
+    verdict = verdicts[id]
+    judged = side(verdicts, id)
+    assert verdict.verdict == "verified", verdict.message
+    assert judged.compiles is True
+    assert judged.nodes == ()
+    assert (judged.outputs, judged.gradients, judged.state) == ("equal", "equal", "equal")
+    assert judged.compilations == (1, 0, 0)
+    assert verdict.inputs.source == "declared"
+
+
+def test_what_user_code_prints_or_reads_does_not_reach_the_protocol(verdicts: Verdicts) -> None:
+    assert verdicts["Noisy"].verdict == "verified"
+
+
+def test_interpreter_nodes_come_with_their_lines(verdicts: Verdicts) -> None:
+    verdict = verdicts["NumpyInside"]
+    judged = side(verdicts, "NumpyInside")
+    assert verdict.verdict == "falls-back"
+    assert judged.compiles is False
+    assert {(node.path, node.line) for node in judged.nodes} == {("bad.py", 15)}
+    columns = {(node.column, node.end_column) for node in judged.nodes}
+    assert (23, 34) in columns or (23, 32) in columns  # y.asnumpy() or y.asnumpy
+    assert judged.error is not None
+    assert (judged.error.stage, judged.error.line) == ("compile", 15)
+    assert "asnumpy" in judged.error.message
+    assert "bad.py:15" in verdict.message
+
+
+def test_fallback_tells_that_lax_loses_the_gradient_or_not(verdicts: Verdicts) -> None:
+    assert not any("LAX" in note for note in verdicts["NumpyInside"].notes)
+
+
+def test_a_refused_statement_fails_with_one_line_and_its_place(verdicts: Verdicts) -> None:
+    verdict = verdicts["SetInside"]
+    error = side(verdicts, "SetInside").error
+    assert verdict.verdict == "fails"
+    assert error is not None
+    assert error.message == "Unsupported expression 'Set'."
+    assert (error.path, error.line, error.column) == ("bad.py", 20, 16)
+    assert "C++ Call Stack" not in error.text
+    assert verdict.message == "bad.py:20: RuntimeError: Unsupported expression 'Set'."
+
+
+@pytest.mark.parametrize(
+    ("id", "part", "call", "where"),
+    [
+        ("Appends", "outputs", 1, "output"),
+        ("AppendsUnseen", "state", None, "attribute seen"),
+        ("CountsGlobally", "state", None, "global TOTAL"),
+        ("FrozenRandom", "outputs", 2, "output"),
+        ("FrozenClock", "outputs", 2, "output"),
+        ("ReturnsDict", "outputs", 1, "output"),
+    ],
+)
+def test_silent_divergence_is_found_where_it_first_shows(
+    verdicts: Verdicts, id: str, part: str, call: int | None, where: str
+) -> None:
+    judged = side(verdicts, id)
+    assert verdicts[id].verdict == "diverges"
+    assert judged.compiles is True
+    assert judged.difference is not None
+    found = judged.difference
+    assert (found.part, found.call, found.where) == (part, call, where)
+
+
+def test_a_divergence_says_by_how_much(verdicts: Verdicts) -> None:
+    difference = side(verdicts, "FrozenClock").difference
+    assert difference is not None
+    assert difference.what == "value"
+    assert difference.max_abs == pytest.approx(1e6, rel=0.01)
+    assert "6 of 6 elements" in difference.detail
+
+
+def test_a_cell_built_per_call_recompiles(verdicts: Verdicts) -> None:
+    judged = side(verdicts, "CellPerCall")
+    assert verdicts["CellPerCall"].verdict == "recompiles"
+    assert judged.compilations == (1, 1, 1)
+    assert judged.outputs == "equal"
+
+
+def test_a_missing_kernel_is_no_failure(verdicts: Verdicts) -> None:
+    assert verdicts["NoKernel"].verdict == "no-kernel"
+    assert "Gelu" in verdicts["NoKernel"].message
+
+
+def test_a_crash_ends_one_job_with_its_last_words(verdicts: Verdicts) -> None:
+    assert verdicts["Segfaults"].verdict == "crashes"
+    assert "SIGSEGV" in verdicts["Segfaults"].message
+    assert "the last words" in side(verdicts, "Segfaults").output_tail
+    assert verdicts["Leaves"].verdict == "crashes"
+    assert "status 3" in verdicts["Leaves"].message
+
+
+def test_an_endless_loop_is_killed_at_its_deadline(verdicts: Verdicts) -> None:
+    verdict = verdicts["Endless"]
+    assert verdict.verdict == "times-out"
+    assert "4 s" in verdict.message
+    assert 4 <= verdict.seconds < 30
+
+
+@pytest.mark.parametrize(
+    ("id", "stage", "line", "words"),
+    [
+        ("BrokenCall", "call", 118, "proposed_shape"),
+        ("BrokenInit", "construct", 124, "no such checkpoint"),
+        ("NUMBER", "construct", None, "neither a Cell nor a function"),
+    ],
+)
+def test_an_original_that_does_not_run_is_told_apart(
+    verdicts: Verdicts, id: str, stage: str, line: int | None, words: str
+) -> None:
+    error = side(verdicts, id).error
+    assert verdicts[id].verdict == "original-broken"
+    assert error is not None
+    assert (error.stage, error.line) == (stage, line)
+    assert words in error.message
+
+
+def test_nan_equals_nan_but_nothing_else(verdicts: Verdicts) -> None:
+    assert verdicts["Root"].verdict == "verified"
+    assert verdicts["Root"].notes == ()
+    assert verdicts["OnlyNan"].verdict == "verified"
+    assert any("NaN" in note for note in verdicts["OnlyNan"].notes)
+
+
+@pytest.mark.parametrize(
+    ("id", "target", "specs"),
+    [
+        ("Mlp", "Mlp(width=8, rate=0.1, bias=True)", ("f32[2,8]",)),
+        ("Convolution", "Convolution", ("f32[2,3,16,16]",)),
+        ("Tokens", "Tokens(vocab_size=32, hidden_size=8)", ("i32[2,8]<32", "bool[2,8]")),
+        ("Loss", "Loss", ("f32[2,3]", "i32[2]<2")),
+        ("combine", "combine", ("f32[2,3]", "f32[2,3]")),
+    ],
+)
+def test_inputs_are_inferred_and_the_verdict_says_so(
+    verdicts: Verdicts, id: str, target: str, specs: tuple[str, ...]
+) -> None:
+    verdict = verdicts[id]
+    assert verdict.verdict == "verified", verdict.message
+    assert (verdict.inputs.source, verdict.inputs.target, verdict.inputs.specs) == ("inferred", target, specs)
+
+
+def test_inputs_that_cannot_be_guessed_are_asked_for(verdicts: Verdicts) -> None:
+    assert verdicts["Choosy"].verdict == "no-inputs"
+    assert "only 7 by 11 by 13" in verdicts["Choosy"].message
+    assert "--input" in verdicts["Choosy"].message
+    assert verdicts["NeedsText"].verdict == "no-inputs"
+    assert "'path'" in verdicts["NeedsText"].message
+
+
+def test_json_has_the_keys_of_the_contract(verdicts: Verdicts) -> None:
+    for verdict in verdicts.values():
+        data = verdict.to_json()
+        assert data["verdict"] in VERDICTS
+        assert {"target", "verdict", "inputs", "original", "rewritten", "culprits", "seconds"} <= data.keys()
+        judged = data["rewritten"] or data["original"]
+        assert {"compiles", "nodes", "outputs", "gradients", "state"} <= judged.keys()
+        assert SideResult.from_json(judged).to_json() == judged
+
+
+def test_every_verdict_of_the_list_is_produced_here(verdicts: Verdicts) -> None:
+    assert {verdict.verdict for verdict in verdicts.values()} == set(VERDICTS)
