@@ -12,7 +12,7 @@ import sys
 NAME = "graphward_worker"
 
 
-def load_package():
+def load_package() -> None:
     """Put the package in `sys.modules` without touching `sys.path`."""
     here = os.path.dirname(os.path.abspath(__file__))
     if sys.path and os.path.abspath(sys.path[0]) == here:
@@ -20,6 +20,7 @@ def load_package():
     spec = importlib.util.spec_from_file_location(
         NAME, os.path.join(here, "__init__.py"), submodule_search_locations=[here]
     )
+    assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[NAME] = module
     spec.loader.exec_module(module)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pickle
 import shutil
@@ -19,7 +20,8 @@ _TAIL = 2000
 
 
 class Child:
-    """A running stage; `close` are descriptors that user code must not reach. `poll` returns None while it runs, then its end:
+    """A running stage; `close` are descriptors that user code must not reach. `poll` returns None while it runs, then
+    its end:
 
     `kind` (done, crash, timeout), `value` (the last result that it handed over, or None), `reason` and `tail` (of its
     output) when it did not end by itself, `seconds`.
@@ -37,10 +39,8 @@ class Child:
         self.pid = os.fork()
         if self.pid == 0:
             self._run(stage, request, close)
-        try:
+        with contextlib.suppress(OSError):  # the child was faster, or is gone already
             os.setpgid(self.pid, self.pid)
-        except OSError:
-            pass  # the child was faster, or is gone already
 
     def poll(self) -> dict[str, Any] | None:
         pid, status = os.waitpid(self.pid, os.WNOHANG)
@@ -61,21 +61,17 @@ class Child:
     def kill(self) -> None:
         """Kill the whole process group and reap the child."""
         self._kill_group()
-        try:
+        with contextlib.suppress(ProcessLookupError, ChildProcessError):
             os.kill(self.pid, signal.SIGKILL)
             os.waitpid(self.pid, 0)
-        except (ProcessLookupError, ChildProcessError):
-            pass
 
     def remove(self) -> None:
         """Delete the stage's directory and all that the compiler dropped there."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _kill_group(self) -> None:
-        try:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, signal.SIGKILL)
-        except (ProcessLookupError, PermissionError):
-            pass
 
     def _end(self, kind: str, reason: str) -> dict[str, Any]:
         value = None

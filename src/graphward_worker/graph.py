@@ -15,7 +15,7 @@ from . import messages
 try:
     from mindspore.graph.api import _CellGraphExecutor, _JitExecutor
 except ImportError:  # MindSpore before 2.10
-    from mindspore.common.api import _CellGraphExecutor, _JitExecutor  # type: ignore[no-redef]
+    from mindspore.common.api import _CellGraphExecutor, _JitExecutor
 
 try:
     from mindspore._c_expression import dump_func_graph
@@ -61,7 +61,7 @@ def compiled(target: Any, strict: bool) -> Callable[..., Any]:
 
 
 def compiled_for_gradient(target: Any, strict: bool) -> Callable[..., Any]:
-    """The same for `mindspore.grad` called from PyNative: there the `construct` that `__call__` reaches is the graph."""
+    """The same for `mindspore.grad` called from PyNative: there the `construct` that `__call__` reaches is a graph."""
     if not own_call(target):
         return compiled(target, strict)
     ms.set_context(mode=ms.PYNATIVE_MODE)
@@ -79,7 +79,7 @@ def run_synchronously() -> None:
 
 
 class Watch:
-    """Counts compilations and collects the interpreter nodes of each new graph. Patches the executors of this process."""
+    """Counts compilations and collects the interpreter nodes of each new graph; patches this process's executors."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -120,8 +120,8 @@ def _interpreter_nodes(executor: Any, phase: str) -> list[dict[str, str]]:
 
 
 def locate(nodes: list[dict[str, str]], log: str, tree: str) -> list[dict[str, Any]]:
-    """The nodes with the user's lines: `name`, `script`, `path`, `line`, `column`, `end_line`, `end_column`. `log` is what
-    the compiler printed; a node whose line it does not tell, or that lies outside of the tree, has None there."""
+    """The nodes with the user's lines: `name`, `script`, `path`, `line`, `column`, `end_line`, `end_column`. `log` is
+    what the compiler printed; a node whose line it does not tell, or that lies outside of the tree, has None there."""
     placed: dict[tuple[Any, ...], dict[str, Any]] = {}
     for section in _OPTIMIZED.finditer(log):
         for entry in _ENTRY.split(section["body"])[1:]:

@@ -1,7 +1,7 @@
 """Finds inputs that a target accepts, when nobody declared any: a bounded search guided by what runs in PyNative.
 
 Constructor arguments without a default come from annotations and names; the first candidate shapes of the inputs are
-read off the layers that the Cell holds, later ones are common shapes. What is found is a guess, and the verdict says so.
+read off the layers that the Cell holds, later ones are common shapes. What is found is a guess: the verdict says so.
 """
 
 from __future__ import annotations
@@ -23,8 +23,10 @@ from .specs import Input, Literal, TensorSpec, parse_input
 _ATTEMPTS = 60
 _INTEGER_NAMES = re.compile(r"(^|_)(ids?|idx|index|indices|tokens?|labels?|targets?|positions?|lengths?)($|_|\d)")
 _MASK_NAMES = re.compile(r"mask")
-_COMMON = ("f32[2,3]", "f32[2,8]", "f32[2,4,8]", "f32[2,3,16,16]", "f32[4]", "f32[2,16]", "f32[2,3,32,32]", "i32[2,8]")
-_COMMON += ("f32[4,4]", "f32[2,4,4]", "f32[]", "f32[1,3,64,64]", "f32[1,3,224,224]")
+_COMMON = (
+    *("f32[2,3]", "f32[2,8]", "f32[2,4,8]", "f32[2,3,16,16]", "f32[4]", "f32[2,16]", "f32[2,3,32,32]"),
+    *("i32[2,8]", "f32[4,4]", "f32[2,4,4]", "f32[]", "f32[1,3,64,64]", "f32[1,3,224,224]"),
+)
 _SIZES = (8, 4, 16, 3)
 """Values tried for a constructor's integers."""
 
@@ -141,7 +143,7 @@ def constructor_arguments(cls: type) -> Iterator[str]:
     """Texts of keyword arguments for the parameters that have no default. Raises _NoInputs when one has neither an
     annotation nor a name that says what it is."""
     try:
-        parameters = _required(cls.__init__, skip_self=True)
+        parameters = _required(cls)
     except (TypeError, ValueError):
         parameters = []
     if not parameters:
@@ -172,16 +174,17 @@ def _constructor_value(cls: type, parameter: inspect.Parameter, size: int) -> An
 def _annotation(parameter: inspect.Parameter) -> str | None:
     if parameter.annotation is inspect.Parameter.empty:
         return None
-    text = parameter.annotation if isinstance(parameter.annotation, str) else parameter.annotation
-    name = text if isinstance(text, str) else getattr(text, "__name__", str(text))
+    kind = parameter.annotation
+    name = kind if isinstance(kind, str) else getattr(kind, "__name__", str(kind))
     return name.strip("'\"").split(".")[-1]
 
 
-def _required(function: Callable[..., Any], skip_self: bool = False) -> list[inspect.Parameter]:
-    parameters = list(inspect.signature(function).parameters.values())[skip_self:]
+def _required(function: Callable[..., Any]) -> list[inspect.Parameter]:
+    """The parameters of a function, or of a class's constructor, that a call must fill."""
+    parameters = list(inspect.signature(function).parameters.values())
     wanted = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     found = [p for p in parameters if p.kind in wanted and p.default is inspect.Parameter.empty]
-    if not found and not skip_self:
+    if not found and not isinstance(function, type):
         # `construct(self, *args)` takes at least one thing, or it would not be written so.
         found = [p for p in parameters if p.kind is inspect.Parameter.VAR_POSITIONAL][:1]
     keywords = inspect.Parameter.KEYWORD_ONLY

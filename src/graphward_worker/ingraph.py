@@ -53,7 +53,8 @@ def inside(question: Question, output: dict[str, Any], strict: bool) -> Gradient
     arguments = [_expression(arg, question, parameters, constants) for arg in question.args]
     for name, value in question.kwargs.items():
         arguments.append(f"{name}={_expression(value, question, parameters, constants)}")
-    terms, shapes = [], []
+    terms: list[str] = []
+    shapes: list[tuple[int, ...]] = []
     for path, shape in _float_outputs(output, "output"):
         terms.append(f"ops.ReduceSum()(ops.cast({path}, ms.float32) * self.weights[{len(shapes)}])")
         shapes.append(shape)

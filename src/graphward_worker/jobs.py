@@ -13,6 +13,7 @@ from typing import Any
 
 from . import sides
 from .children import Stage
+from .differences import in_gradients
 from .infer import infer
 from .play import LAX, PYNATIVE, STRICT, play
 from .specs import SpecError, parse_input
@@ -28,8 +29,8 @@ DEFAULTS: dict[str, Any] = {
 }
 """Options of a job. `gradients`: same, restored (the rewrite was declared to bring back a gradient that the original
 cuts), off. `timeout`: seconds for one play. `weights`: derived, drawn. `calls`: successive calls of one instance, at
-least 2. `train`: call `set_train` first. `as_it_stands`: of a pair, judge the original as well. `ignore_state`: attributes
-that the rewrite was declared to move or drop."""
+least 2. `train`: call `set_train` first. `as_it_stands`: of a pair, judge the original as well. `ignore_state`:
+attributes that the rewrite was declared to move or drop."""
 
 
 @dataclass
@@ -67,7 +68,7 @@ class _Proof:
         if self.job.get("inputs") is None:
             problem = yield from self.find_inputs()
             if problem is not None:
-                return problem
+                return self.verdict(problem["verdict"], problem["message"], problem, None)
         else:
             try:
                 self.specs = [str(parse_input(text)) for text in self.specs]
@@ -88,8 +89,8 @@ class _Proof:
         side = yield from self.judge(rewritten, ends[0], ends[1], as_it_stands=False)
         return self.verdict(side["verdict"], side["message"], stands, side)
 
-    def find_inputs(self) -> Plan:
-        """None when inputs were found, else the verdict that says why not."""
+    def find_inputs(self) -> Generator[list[Request], list[dict[str, Any]], dict[str, Any] | None]:
+        """None when inputs were found, else the side that says why not."""
         payload = {
             "tree": self.job["original"],
             "file": self.file,
@@ -100,14 +101,10 @@ class _Proof:
         (end,) = yield [Request(infer, payload, self.options["timeout"])]
         self.source = "inferred"
         found = end["value"]
-        if end["kind"] != "done" and not (found and found.get("specs") is not None):
-            side = sides.ended(end)
-            return self.verdict(side["verdict"], side["message"], side, None)
-        if found["error"] is not None:
-            side = sides.broken(found["error"])
-            return self.verdict(side["verdict"], side["message"], side, None)
-        self.specs, self.expr = found["specs"], found["expr"]
-        return None  # type: ignore[return-value]
+        if end["kind"] == "done" and found["error"] is None:
+            self.specs, self.expr = found["specs"], found["expr"]
+            return None
+        return sides.broken(found["error"]) if end["kind"] == "done" else sides.ended(end)
 
     def judge(self, tree: str, reference: dict[str, Any], strict: dict[str, Any], as_it_stands: bool) -> Plan:
         """The side of the graph against the reference; runs LAX when STRICT refuses, and PyNative of the rewrite when
@@ -117,17 +114,16 @@ class _Proof:
             return broken
         if sides.refused(strict):
             (lax,) = yield [self.request(tree, LAX)]
-            refusal = sides.refusal(reference["value"], strict, lax, self.options)
+            refusal = sides.refusal(reference, strict, lax, self.options)
             if as_it_stands or refusal["verdict"] == "falls-back":
                 return refusal
             (end,) = yield [self.request(tree, PYNATIVE)]
-            return sides.add_own_play(refusal, reference["value"], end, self.options)
+            return sides.add_own_play(refusal, reference, end, self.options)
         own = None
-        if not as_it_stands and self.options["gradients"] == "restored":
-            if sides.gradient_difference(reference["value"], strict["value"]) is not None:
-                (end,) = yield [self.request(tree, PYNATIVE)]
-                own = end["value"] if end["kind"] == "done" else None
-        return sides.accepted(reference["value"], strict, own, self.options)
+        restored = not as_it_stands and self.options["gradients"] == "restored"
+        if restored and sides.completed(strict) and in_gradients(reference["value"], strict["value"]) is not None:
+            (own,) = yield [self.request(tree, PYNATIVE)]
+        return sides.accepted(reference, strict, own, self.options)
 
     def request(self, tree: str, mode: str) -> Request:
         payload = {
@@ -137,7 +133,7 @@ class _Proof:
             "inputs": self.specs,
             "mode": mode,
             "calls": self.options["calls"],
-            "gradients": self.options["gradients"] not in ("off", False),
+            "gradients": self.options["gradients"] != "off",
             "weights": self.options["weights"],
             "train": self.options["train"],
         }

@@ -10,6 +10,7 @@ from typing import Any
 _PLACE = re.compile(r"In file (?P<path>[^\n]+?):(?P<line>\d+)(?:~(?P<end_line>\d+))?, (?P<column>\d+)~(?P<end>\d+)")
 _RULER = re.compile(r"^[-=\s]*$")
 _HEADING = re.compile(r"^-? ?(C\+\+ Call Stack|The Traceback of Net Construct Code|Framework )")
+_TRACE = "The Traceback of Net Construct Code"
 _CALL_STACK = re.compile(r"-{20,}\n- C\+\+ Call Stack.*?(?=\n-{20,}\n- |\Z)", re.DOTALL)
 _NO_KERNEL = re.compile(
     r"[Kk]ernel select failed|Unsupported op \[|[Kk]ernel \S+ (is )?unregistered|kernel of \S+ is not registered"
@@ -21,8 +22,8 @@ _TEXT_LIMIT = 6000
 
 
 def describe(error: BaseException, stage: str, tree: str) -> dict[str, Any]:
-    """`stage`, `type`, `message` (one line), `path` (relative to the tree), `line`, `column`, `end_column` (1-based, None
-    when unknown), `text` (the whole message without MindSpore's C++ call stack), `no_kernel`."""
+    """`stage`, `type`, `message` (one line), `path` (relative to the tree), `line`, `column`, `end_column` (1-based,
+    None when unknown), `text` (the whole message without MindSpore's C++ call stack), `no_kernel`."""
     text = str(error)
     place = _place_in_text(text, tree) or _place_in_traceback(error, tree) or {}
     return {
@@ -89,9 +90,10 @@ def relative(path: str, tree: str) -> str | None:
 
 
 def _place_in_text(text: str, tree: str) -> dict[str, Any] | None:
-    # The compiler names the offending node first and then the calls that led there, outermost first.
-    found = places(text, tree)
-    return found[0] if found else None
+    """The compiler may name the offending node in the message itself; below follow the calls that led there, the
+    outermost first."""
+    message, _, trace = text.partition(_TRACE)
+    return next(iter(places(message, tree)), None) or next(reversed(places(trace, tree)), None)
 
 
 def _place_in_traceback(error: BaseException, tree: str) -> dict[str, Any] | None:

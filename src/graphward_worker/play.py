@@ -20,8 +20,8 @@ PYNATIVE, STRICT, LAX = "pynative", "strict", "lax"
 
 
 def play(request: dict[str, Any], report: Callable[[dict[str, Any]], None]) -> None:
-    """`request`: `tree`, `file`, `expr`, `inputs` (spec texts), `mode`, `calls`, `gradients`, `weights`, `train`, `log` (where
-    stderr goes). Reports the record after the calls and again after the gradients:
+    """`request`: `tree`, `file`, `expr`, `inputs` (spec texts), `mode`, `calls`, `gradients`, `weights`, `train`, `log`
+    (where stderr goes). Reports the record after the calls and again after the gradients:
 
     `calls` (each `output`, `arguments` after the call, `compiled`), `before` and `after` (state), `nodes`, `gradients`
     (variant -> name -> array, or None), `error` (see `messages.describe`) of the stage where it ended.

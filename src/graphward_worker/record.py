@@ -1,8 +1,8 @@
 """Values as plain data (builtins and NumPy arrays), so that what one process saw can be compared in another.
 
 A node is a dict with `kind`:
-`tensor` (`dtype`, `value`), `array` (a NumPy array or scalar), `number` (bool, int, float, complex), `atom` (None, str,
-bytes, dtype, ...: `value` is its repr), `seq` (`items`), `map` (`keys`, `items`), `object` (anything else; only `type`).
+`tensor` (`dtype`, `value`), `array` (a NumPy array or scalar), `number` (bool, int, float, complex), `atom` (None,
+str, bytes, dtype, ...: `value` is its repr), `seq` (`items`), `map` (`keys`, `items`), `object` (anything else).
 Every node has `type`, the name of the Python type.
 """
 
@@ -58,10 +58,9 @@ def to_numpy(value: ms.Tensor) -> np.ndarray:
 
 
 def _plain(value: Any) -> Any:
-    for kind in (bool, int, float, complex):
-        if isinstance(value, kind):
-            return kind(value)
-    return value
+    """A number without its subclass (an IntEnum, a mutable number)."""
+    kinds: tuple[Any, ...] = (bool, int, float, complex)
+    return next(kind(value) for kind in kinds if isinstance(value, kind))
 
 
 def _plain_type(value: Any) -> str:
@@ -76,7 +75,8 @@ def _container_type(value: Any) -> str:
 
 
 def state_of(target: Any, module: ModuleType) -> dict[str, dict[str, Any]]:
-    """What a call of a Cell, a function or a method can leave behind: `parameters`, `buffers`, `attributes` (of the user's own Cells, at any depth) and
+    """What a call of a Cell, a function or a method can leave behind: `parameters`, `buffers`, `attributes` (of the
+    user's own Cells, at any depth) and
     `globals` (plain values of the target's module), each name -> node."""
     owner = getattr(target, "__self__", None)
     target = owner if isinstance(owner, ms.nn.Cell) else target

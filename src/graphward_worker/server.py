@@ -13,6 +13,7 @@ import os
 import select
 import shutil
 import signal
+import traceback
 from collections import deque
 from typing import Any
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
+from . import differences
+from .compare import Difference
+from .differences import Found
 
-from .compare import Difference, compare, compare_arrays
-from .inputs import variants
+End = dict[str, Any]
+"""How a play ended (see `children.Child`); its `value` is the record, as far as it came."""
 
-EQUAL, DIFFER, RESTORED, NONE = "equal", "differ", "restored", "none"
-
-_GRADIENT_FACTOR = 10.0  # sums over many elements, in another order, lose a digit
+_VERIFIED = ("verified", "compiles whole and means the same")
 
 
 def side(verdict: str, message: str, **facts: Any) -> dict[str, Any]:
@@ -31,14 +31,20 @@ def side(verdict: str, message: str, **facts: Any) -> dict[str, Any]:
         "output_tail": "",
         "notes": [],
     }
+    unknown = facts.keys() - result.keys()
+    assert not unknown, unknown
     result.update(facts)
     return result
 
 
-def ended(end: dict[str, Any]) -> dict[str, Any]:
+def completed(end: End) -> bool:
+    """Whether all calls succeeded; what happened later concerns the gradient only."""
+    return end["value"] is not None and "after" in end["value"]
+
+
+def ended(end: End) -> dict[str, Any]:
     """The side of a process that was killed or died."""
-    verdict = "times-out" if end["kind"] == "timeout" else "crashes"
-    return side(verdict, end["reason"], output_tail=end["tail"])
+    return side(_end_verdict(end), end["reason"], output_tail=end["tail"])
 
 
 def broken(error: dict[str, Any]) -> dict[str, Any]:
@@ -48,279 +54,130 @@ def broken(error: dict[str, Any]) -> dict[str, Any]:
     return side("no-kernel" if error["no_kernel"] else "original-broken", _sentence(error), error=error)
 
 
-def reference_problem(reference: dict[str, Any]) -> dict[str, Any] | None:
+def reference_problem(reference: End) -> dict[str, Any] | None:
     """Why the original's PyNative play cannot serve as the reference, or None."""
-    value = reference["value"]
-    if value is not None and "after" in value:
-        return None  # the calls succeeded; whatever happened later concerns the gradient only
-    if reference["kind"] != "done":
-        return ended(reference)
-    return broken(value["error"])
+    if completed(reference):
+        return None
+    return broken(reference["value"]["error"]) if reference["kind"] == "done" else ended(reference)
 
 
-def refused(strict: dict[str, Any]) -> bool:
+def refused(strict: End) -> bool:
     """Whether STRICT said no where LAX may say yes."""
-    value = strict["value"]
-    if strict["kind"] != "done" or value is None or "after" in value:
+    if strict["kind"] != "done" or completed(strict):
         return False
-    error = value["error"]
+    error = strict["value"]["error"]
     return error["stage"] in ("compile", "call") and not error["no_kernel"]
 
 
-def refusal(
-    reference: dict[str, Any], strict: dict[str, Any], lax: dict[str, Any], options: dict[str, Any]
-) -> dict[str, Any]:
+def refusal(reference: End, strict: End, lax: End, options: dict[str, Any]) -> dict[str, Any]:
     """STRICT refused: `falls-back` when LAX runs it, else `fails` (or what became of the LAX process)."""
     error = strict["value"]["error"]
-    facts: dict[str, Any] = {"compiles": False, "error": error}
-    value = lax["value"]
-    if value is None or "after" not in value:
+    if not completed(lax):
         if lax["kind"] != "done":
-            facts.update(output_tail=lax["tail"], notes=[f"under LAX: {lax['reason']}"])
-            verdict = "times-out" if lax["kind"] == "timeout" else "crashes"
-            return side(verdict, lax["reason"], **facts)
-        verdict = "no-kernel" if value["error"]["no_kernel"] else "fails"
-        return side(verdict, _sentence(error), lax_error=value["error"], nodes=value["nodes"], **facts)
-    nodes = value["nodes"] or [_node_of(error)]
-    notes: list[str] = []
-    found = _first_difference(reference, value, options, notes)
-    if found is not None:
-        notes = [f"under LAX it also computes something else: {_difference_sentence(*found)}"]
-        facts["difference"] = _difference_json(*found)
-    elif options["gradients"] != "off" and gradient_difference(reference, value) is not None:
-        notes.append("under LAX its gradient is another one, without an error")
+            facts = {"compiles": False, "error": error, "output_tail": lax["tail"]}
+            return side(_end_verdict(lax), f"under LAX: {lax['reason']}", **facts)
+        of_lax = lax["value"]["error"]
+        verdict = "no-kernel" if of_lax["no_kernel"] else "fails"
+        nodes = lax["value"]["nodes"]
+        return side(verdict, _sentence(error), compiles=False, error=error, lax_error=of_lax, nodes=nodes)
+    nodes = lax["value"]["nodes"] or [_node_of(error)]
     lines = sorted({f"{node['path']}:{node['line']}" for node in nodes if node["path"]})
     where = f" at {', '.join(lines[:5])}" if lines else ""
     message = f"runs in the Python interpreter{where}: {error['type']}: {error['message']}"
-    return side("falls-back", message, nodes=nodes, **{**facts, "notes": notes})
+    notes: list[str] = []
+    found = differences.in_calls(reference["value"], lax["value"], options["ignore_state"], notes)
+    if found is not None:
+        notes.append(f"under LAX it also computes something else: {found.sentence()}")
+    elif differences.in_gradients(reference["value"], lax["value"]) is not None:
+        notes.append("under LAX its gradient is another one, without an error")
+    difference = None if found is None else found.to_json()
+    return side("falls-back", message, compiles=False, error=error, nodes=nodes, notes=notes, difference=difference)
 
 
-def accepted(
-    reference: dict[str, Any], strict: dict[str, Any], own: dict[str, Any] | None, options: dict[str, Any]
-) -> dict[str, Any]:
-    """STRICT compiled it, or the process died, or it failed for another reason. `own` is the rewrite's PyNative play
+def accepted(reference: End, strict: End, own: End | None, options: dict[str, Any]) -> dict[str, Any]:
+    """STRICT compiled it, or the process died, or it failed where LAX would too. `own` is the rewrite's PyNative play
     when a restored gradient has to be compared with it."""
-    value = strict["value"]
-    if value is None or "after" not in value:
+    if not completed(strict):
         if strict["kind"] != "done":
             return ended(strict)
-        error = value["error"]
-        verdict = "no-kernel" if error["no_kernel"] else "fails"
-        return side(verdict, _sentence(error), error=error, compiles=False if error["stage"] == "compile" else None)
-    compilations = [call["compiled"] for call in value["calls"]]
-    facts: dict[str, Any] = {"compiles": True, "nodes": value["nodes"], "compilations": compilations}
-    notes: list[str] = _parameter_notes(reference, value)
-    facts["notes"] = notes
-    if value["nodes"]:
-        node = value["nodes"][0]
+        error = strict["value"]["error"]
+        compiles = False if error["stage"] == "compile" else None
+        return side("no-kernel" if error["no_kernel"] else "fails", _sentence(error), error=error, compiles=compiles)
+    want, got = reference["value"], strict["value"]
+    compilations = [call["compiled"] for call in got["calls"]]
+    notes = differences.parameter_notes(want, got)
+    facts: dict[str, Any] = {"compiles": True, "nodes": got["nodes"], "compilations": compilations, "notes": notes}
+    if got["nodes"]:
+        node = got["nodes"][0]
         place = f" at {node['path']}:{node['line']}" if node["path"] else ""
         return side("falls-back", f"the final graph holds {node['name']}{place}", **facts)
-    found = _first_difference(reference, value, options, notes)
+    found = differences.in_calls(want, got, options["ignore_state"], notes)
     if found is not None:
-        part, call, difference = found
-        facts["outputs"] = EQUAL if part == "state" else DIFFER
-        facts["state"] = None if part == "outputs" else DIFFER
-        facts["difference"] = _difference_json(part, call, difference)
-        return side("diverges", _difference_sentence(*found), **facts)
-    facts["outputs"] = facts["state"] = EQUAL
-    if any(compilations[1:]):
-        message = f"compiles again on call {compilations.index(max(compilations[1:]), 1) + 1} with the same shapes"
-        return side("recompiles", message, **facts)
+        facts["outputs"] = "equal" if found.part == "state" else "differ"
+        facts["state"] = "differ" if found.part == "state" else None
+        return side("diverges", found.sentence(), difference=found.to_json(), **facts)
+    facts["outputs"] = facts["state"] = "equal"
+    if options["ignore_state"]:
+        notes.append(f"state not compared, as declared: {', '.join(sorted(options['ignore_state']))}")
+    again = next((number for number, count in enumerate(compilations, 1) if number > 1 and count), None)
+    if again is not None:
+        return side("recompiles", f"compiles again on call {again} with the same shapes", **facts)
+    notes += differences.nan_notes(want)
     verdict, message = _judge_gradients(reference, strict, own, options, facts)
-    notes += _nan_notes(reference)
     return side(verdict, message, **facts)
 
 
-def add_own_play(
-    judged: dict[str, Any], reference: dict[str, Any], own: dict[str, Any], options: dict[str, Any]
-) -> dict[str, Any]:
+def _judge_gradients(
+    reference: End, strict: End, own: End | None, options: dict[str, Any], facts: dict[str, Any]
+) -> tuple[str, str]:
+    """Verdict and message; adds to `facts`."""
+    want, got = reference["value"], strict["value"]
+    if options["gradients"] == "off":
+        return _VERIFIED
+    if want["gradients"] is None:
+        facts["gradients"] = "none"
+        if want["error"] is not None or reference["kind"] != "done":
+            reason = _sentence(want["error"]) if want["error"] else reference["reason"]
+            facts["notes"].append(f"gradients not compared, the original has none: {reason}")
+        return _VERIFIED
+    if strict["kind"] != "done":
+        facts["output_tail"] = strict["tail"]
+        return _end_verdict(strict), f"while differentiating: {strict['reason']}"
+    if got["error"] is not None:
+        facts.update(error=got["error"], gradients="differ")
+        verdict = "no-kernel" if got["error"]["no_kernel"] else "fails"
+        return verdict, f"the forward graph is right, its gradient fails: {_sentence(got['error'])}"
+    found = differences.in_gradients(want, got)
+    if found is None:
+        facts["gradients"] = "equal"
+        return _VERIFIED
+    if own is not None and own["value"] is not None and own["value"]["gradients"] is not None:
+        found = differences.in_restored_gradients(want, own["value"], got)
+        if found is None:
+            facts["gradients"] = "restored"
+            facts["notes"].append("gradients: restored (the original cuts them; declared by the rewrite)")
+            return _VERIFIED
+    facts.update(gradients="differ", difference=found.to_json())
+    return "diverges", found.sentence()
+
+
+def add_own_play(judged: dict[str, Any], reference: End, own: End, options: dict[str, Any]) -> dict[str, Any]:
     """A rewrite that does not compile: whether at least in PyNative it means what the original does, which tells a fix
     that does harm from one that is not enough."""
-    value = own["value"]
-    if value is None or "after" not in value:
-        detail = own["reason"] if own["kind"] != "done" else _sentence(value["error"])
-        judged["difference"] = _difference_json("pynative", None, Difference("the rewrite", "error", detail))
+    if not completed(own):
+        detail = own["reason"] if own["kind"] != "done" else _sentence(own["value"]["error"])
+        judged["difference"] = Found("pynative", None, Difference("the rewrite", "error", detail)).to_json()
         judged["notes"].append(f"the rewrite does not run in PyNative: {detail}")
         return judged
-    found = _first_difference(reference, value, options, [])
+    found = differences.in_calls(reference["value"], own["value"], options["ignore_state"], [])
     if found is not None:
-        judged["difference"] = _difference_json("pynative", found[1], found[2])
-        judged["notes"].append(f"the rewrite means something else in PyNative too: {_difference_sentence(*found)}")
+        judged["difference"] = {**found.to_json(), "part": "pynative"}
+        judged["notes"].append(f"the rewrite means something else in PyNative too: {found.sentence()}")
     return judged
 
 
-def gradient_difference(want: dict[str, Any], got: dict[str, Any]) -> tuple[int, Difference] | None:
-    """Call number (1-based) and difference of the first gradient that is not the same."""
-    if want["gradients"] is None or got["gradients"] is None:
-        return None
-    for variant, of_call in want["gradients"].items():
-        for name, array in of_call.items():
-            if name in got["gradients"][variant]:
-                found = _compare_gradient(array, got["gradients"][variant][name], name)
-                if found is not None:
-                    return variants(2).index(variant) + 1, found
-    return None
-
-
-def _compare_gradient(want: np.ndarray, got: np.ndarray, name: str) -> Difference | None:
-    return compare_arrays(want, got, f"gradient of {name}", str(want.dtype), factor=_GRADIENT_FACTOR)
-
-
-def _judge_gradients(
-    reference: dict[str, Any],
-    strict: dict[str, Any],
-    own: dict[str, Any] | None,
-    options: dict[str, Any],
-    facts: dict[str, Any],
-) -> tuple[str, str]:
-    """Verdict and message; fills in `gradients`, `difference`, `error` and `notes` of `facts`."""
-    value = strict["value"]
-    verified = ("verified", "compiles whole and means the same")
-    if options["gradients"] in ("off", False):
-        return verified
-    if reference["gradients"] is None:
-        facts["gradients"] = NONE
-        if reference["error"] is not None:
-            facts["notes"].append(f"gradients not compared: the original has none ({_sentence(reference['error'])})")
-        return verified
-    if strict["kind"] != "done":
-        facts["output_tail"] = strict["tail"]
-        verdict = "times-out" if strict["kind"] == "timeout" else "crashes"
-        return verdict, f"while differentiating: {strict['reason']}"
-    if value["error"] is not None:
-        facts["error"] = value["error"]
-        facts["gradients"] = DIFFER
-        verdict = "no-kernel" if value["error"]["no_kernel"] else "fails"
-        return verdict, f"the forward graph is right, its gradient fails: {_sentence(value['error'])}"
-    found = gradient_difference(reference, value)
-    if found is None:
-        facts["gradients"] = EQUAL
-        return verified
-    if own is not None and own["gradients"] is not None:
-        found = _restored_difference(reference, value, own)
-        if found is None:
-            facts["gradients"] = RESTORED
-            facts["notes"].append("gradients: restored (the original cuts them; declared by the rewrite)")
-            return verified
-    facts["gradients"] = DIFFER
-    facts["difference"] = _difference_json("gradients", *found)
-    return "diverges", _difference_sentence("gradients", *found)
-
-
-def _restored_difference(
-    reference: dict[str, Any], got: dict[str, Any], own: dict[str, Any]
-) -> tuple[int, Difference] | None:
-    """As `gradient_difference`, each gradient against the original's or, failing that, the rewrite's own PyNative one."""
-    for variant, of_call in own["gradients"].items():
-        for name, array in of_call.items():
-            actual = got["gradients"][variant].get(name)
-            if actual is None:
-                continue
-            declared = reference["gradients"][variant].get(name)
-            if declared is not None and _compare_gradient(declared, actual, name) is None:
-                continue
-            found = _compare_gradient(array, actual, name)
-            if found is not None:
-                return variants(2).index(variant) + 1, found
-    return None
-
-
-def _first_difference(
-    reference: dict[str, Any], value: dict[str, Any], options: dict[str, Any], notes: list[str]
-) -> tuple[str, int | None, Difference] | None:
-    """Part (outputs, state), call number (1-based, None for the state after all calls) and difference."""
-    seen: list[str] = []
-    for number, (want, got) in enumerate(zip(reference["calls"], value["calls"]), 1):
-        found = compare(want["output"], got["output"], "output", seen)
-        if found is not None:
-            return "outputs", number, found
-        found = compare(want["arguments"], got["arguments"], "arguments", seen)
-        if found is not None:
-            found.where = found.where.replace("arguments[0]", "argument").replace("arguments[1]", "argument")
-            return "state", number, found
-    difference = _state_difference(reference, value, set(options["ignore_state"]), seen)
-    if difference is not None:
-        return "state", None, difference
-    notes += sorted(set(seen))
-    if options["ignore_state"]:
-        notes.append(f"state not compared, as declared: {', '.join(sorted(options['ignore_state']))}")
-    return None
-
-
-def _state_difference(
-    reference: dict[str, Any], value: dict[str, Any], ignored: set[str], notes: list[str]
-) -> Difference | None:
-    before, after, got = reference["before"], reference["after"], value["after"]
-    for part in ("parameters", "buffers"):
-        for name in after[part]:
-            if name in got[part] and name not in ignored:
-                found = compare(after[part][name], got[part][name], f"{part[:-1]} {name}", notes)
-                if found is not None:
-                    return found
-    for part, word in (("attributes", "attribute"), ("globals", "global")):
-        for name, node in after[part].items():
-            if name in ignored:
-                continue
-            found = _attribute_difference(before, after, value, part, name, node, f"{word} {name}", notes)
-            if found is not None:
-                return found
-    return None
-
-
-def _attribute_difference(
-    before: dict[str, Any],
-    after: dict[str, Any],
-    value: dict[str, Any],
-    part: str,
-    name: str,
-    node: dict[str, Any],
-    where: str,
-    notes: list[str],
-) -> Difference | None:
-    """Only what the calls changed, on either side, is state; a constant that a rewrite renames is not."""
-    old, got = before[part].get(name), value["after"][part]
-    changed = old is None or compare(old, node, where, []) is not None
-    if name in got:
-        theirs = value["before"][part].get(name)
-        moved = theirs is not None and compare(theirs, got[name], where, []) is not None
-        return compare(node, got[name], where, notes) if changed or moved else None
-    if not changed:
-        return None
-    for kind in ("parameters", "buffers"):
-        if name in value["after"][kind]:  # a counter that became a Parameter
-            return compare(node, _squeezed(value["after"][kind][name], node), where, notes)
-    return Difference(where, "structure", "changed by the calls in PyNative, absent in the graph")
-
-
-def _squeezed(got: dict[str, Any], want: dict[str, Any]) -> dict[str, Any]:
-    if want["kind"] == "number" and got["value"].size == 1:
-        return {**got, "value": got["value"].reshape(())}
-    return got
-
-
-def _parameter_notes(reference: dict[str, Any], value: dict[str, Any]) -> list[str]:
-    want, got = set(reference["after"]["parameters"]), set(value["after"]["parameters"])
-    notes = []
-    if got - want:
-        notes.append(f"parameters added: {', '.join(sorted(got - want)[:8])}")
-    if want - got:
-        notes.append(f"parameters gone: {', '.join(sorted(want - got)[:8])}")
-    return notes
-
-
-def _nan_notes(reference: dict[str, Any]) -> list[str]:
-    """Equality of NaN with NaN proves little, so the verdict tells."""
-    for call in reference["calls"]:
-        for array in _float_arrays(call["output"]):
-            if array.size and bool(np.isnan(array).all()):
-                return ["an output is NaN throughout: compared, but it proves little"]
-    return []
-
-
-def _float_arrays(node: dict[str, Any]) -> list[np.ndarray]:
-    if node["kind"] in ("tensor", "array") and node["value"].dtype.kind == "f":
-        return [node["value"]]
-    return [array for item in node.get("items", ()) for array in _float_arrays(item)]
+def _end_verdict(end: End) -> str:
+    return "times-out" if end["kind"] == "timeout" else "crashes"
 
 
 def _node_of(error: dict[str, Any]) -> dict[str, Any]:
@@ -339,13 +196,3 @@ def _node_of(error: dict[str, Any]) -> dict[str, Any]:
 def _sentence(error: dict[str, Any]) -> str:
     place = f"{error['path']}:{error['line']}: " if error["path"] else ""
     return f"{place}{error['type']}: {error['message']}"
-
-
-def _difference_json(part: str, call: int | None, difference: Difference) -> dict[str, Any]:
-    return {"part": part, "call": call, **difference.to_json()}
-
-
-def _difference_sentence(part: str, call: int | None, difference: Difference) -> str:
-    when = "after all calls" if call is None else f"call {call}"
-    size = "" if difference.max_abs is None else f", off by {difference.max_abs:.3g}"
-    return f"{when}: {difference.where} differs in {difference.what}: {difference.detail}{size}"

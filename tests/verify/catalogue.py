@@ -12,6 +12,12 @@ DATA = Path(__file__).parent / "data"
 X = ["f32[2,3]"]
 
 
+def line_of(file: str, code: str, occurrence: int = 1) -> int:
+    """Where `code` stands in a file below `data`, 1-based."""
+    lines = (DATA / file).read_text().splitlines()
+    return [number for number, line in enumerate(lines, 1) if code in line][occurrence - 1]
+
+
 def alone(name: str, inputs: list[str] | None = X, file: str = "bad.py", id: str | None = None, **options: Any) -> Job:
     """A target judged as it stands."""
     target = parse_target(f"{file}::{name}", DATA / "alone")

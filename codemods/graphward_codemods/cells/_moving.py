@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from graphward.analysis.inference import Inference
 from graphward.analysis.kinds import Tag
 from graphward.analysis.module import ClassInfo, FunctionInfo
+from graphward.analysis.names import all_arguments
 from graphward.analysis.project import Project
 from graphward.analysis.tree import preorder
 
@@ -22,7 +23,8 @@ class CannotMove(Exception):
 @dataclass
 class Move:
     """Rewrites expressions of `function` for the `__init__` of `cell`. `bound` are names that the new place binds
-    itself (loop variables of a comprehension). `reads` collects the attributes of self that the moved text reads."""
+    itself (loop variables of a comprehension). `reads` collects the attributes of self that the moved text reads.
+    `cells` allows reading an attribute that is a Cell, where the text only counts or iterates."""
 
     inference: Inference
     function: FunctionInfo
@@ -30,6 +32,7 @@ class Move:
     receiver: str
     bound: frozenset[str] = frozenset()
     reads: set[str] = field(default_factory=set)
+    cells: bool = False
 
     @property
     def project(self) -> Project:
@@ -79,7 +82,7 @@ class Move:
         if self._augmented(name):
             raise CannotMove(f"self.{name} changes outside __init__")
         kind = self.inference.attribute(self.cell, name)
-        if kind.tag in (Tag.CELL, Tag.CELLS, Tag.PARAMETER):
+        if kind.tag in (Tag.CELL, Tag.CELLS, Tag.PARAMETER) and not self.cells:
             raise CannotMove(f"self.{name} is a {kind.tag.value} of the instance, which would then belong to two Cells")
         self.reads.add(name)
 
@@ -129,7 +132,7 @@ class Move:
             function = function.outer
         if function is not self.function:
             return None
-        if name in {a.arg for a in function.node.args.posonlyargs + function.node.args.args + function.node.args.kwonlyargs}:
+        if any(a.arg == name for a in all_arguments(function.node.args)):
             return None
         stores = [n for n in function.nodes if isinstance(n, ast.Name) and n.id == name and not isinstance(n.ctx, ast.Load)]
         if len(stores) != 1:

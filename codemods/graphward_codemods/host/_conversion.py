@@ -15,7 +15,7 @@ from graphward.rules.rewrite import Rewrite
 from graphward.source.precedence import guarded
 
 from ._islands import Island
-from ._uses import TENSOR_CONSTRUCTORS, Obstacle
+from ._uses import TENSOR_CONSTRUCTORS, Obstacle, is_written
 from ._values import HostCall
 
 
@@ -100,6 +100,8 @@ class Converter:
         self._entries = set(island.entries)
         self._arrays = set(island.arrays)
         self._makers = {leave.user for leave in island.exits if leave.how == "constructor"}
+        # `a[0] += b` writes into the Tensor in both modes.
+        self._augmented = [s for s in island.inplace if isinstance(s.target, ast.Name)]
         self._wrapped: set[ast.AST] = set()
         if cut:
             for leave in island.exits:
@@ -111,13 +113,13 @@ class Converter:
         for node, parent in self._changed(self._context.function.node.body):
             if not self._drop_assignment(node, parent):
                 replace(self._context, self._rewrite, node, self._text(node), parent)
-        for statement in self._island.inplace:
+        for statement in self._augmented:
             self._write_inplace(statement)
 
     def _changed(self, body: list[ast.stmt]) -> list[tuple[ast.expr, ast.AST]]:
         """The outermost expressions that change, with their parents."""
         found: list[tuple[ast.expr, ast.AST]] = []
-        inplace = {statement.value for statement in self._island.inplace}
+        inplace = {statement.value for statement in self._augmented}
         stack: list[tuple[ast.AST, ast.AST]] = [(statement, self._context.function.node) for statement in reversed(body)]
         while stack:
             node, parent = stack.pop()
@@ -175,7 +177,9 @@ class Converter:
         """`Tensor(a, ms.float32)` of an array that is a Tensor by now."""
         value = self._text(node.args[0])
         given = [*node.args[1:], *(keyword.value for keyword in node.keywords if keyword.arg == "dtype")]
-        return f"{operand(value)}.astype({self._text(given[0])})" if given else value
+        if given:
+            return f"{operand(value)}.astype({self._text(given[0])})"
+        return f"{operand(value)}.copy()" if is_written(self._context, node) else value
 
     def _spliced(self, node: ast.expr) -> str:
         """The source of a node with what changes inside it replaced."""
@@ -237,10 +241,7 @@ class Converter:
 
 
 def tensor_of_tensor(context: FunctionContext, node: ast.Call) -> str | None:
-    """What `Tensor(t)` and `Tensor(t, dtype)` come to when `t` is a traced Tensor; None for any other call.
-
-    The copy matters only to code that writes into it: there it stays one.
-    """
+    """What `Tensor(t)` and `Tensor(t, dtype)` come to when `t` is a traced Tensor; None for any other call."""
     if context.resolve(node.func) not in TENSOR_CONSTRUCTORS or not node.args or len(node.args) > 2:
         return None
     if isinstance(node.args[0], ast.Starred) or any(keyword.arg != "dtype" for keyword in node.keywords):
@@ -250,21 +251,4 @@ def tensor_of_tensor(context: FunctionContext, node: ast.Call) -> str | None:
         return None
     text = context.text(node.args[0])
     dtypes = [*node.args[1:], *(keyword.value for keyword in node.keywords)]
-    if dtypes:
-        return f"{operand(text)}.astype({context.text(dtypes[0])})"
-    return f"{operand(text)}.copy()" if _is_written(context, node) else text
-
-
-def _is_written(context: FunctionContext, node: ast.expr) -> bool:
-    """Whether the value is bound to a name that the function writes into."""
-    parent = context.parent(node)
-    if not (isinstance(parent, ast.Assign) and isinstance(parent.targets[0], ast.Name)):
-        return False
-    name = parent.targets[0].id
-    for other in context.function.nodes:
-        target = other.target if isinstance(other, ast.AugAssign) else None
-        if isinstance(other, ast.Subscript) and isinstance(other.ctx, ast.Store):
-            target = other.value
-        if isinstance(target, ast.Name) and target.id == name:
-            return True
-    return False
+    return f"{operand(text)}.astype({context.text(dtypes[0])})" if dtypes else text

@@ -71,7 +71,8 @@ class Uses:
 
     def write(self, node: ast.expr, where: ast.AST) -> Obstacle | None:
         """What is in the way of writing into the array that `node` holds."""
-        if isinstance(node, ast.Name) and self._owns_its_memory(node.id):
+        base = node.value if isinstance(node, ast.Subscript) else node
+        if isinstance(base, ast.Name) and self._owns_its_memory(base.id):
             return None
         return Obstacle(where, "it writes into an array whose memory others may share")
 
@@ -157,6 +158,8 @@ class Uses:
     def _argument(self, node: ast.expr, user: ast.Call) -> str | Obstacle | None:
         name = self._context.resolve(user.func)
         if name in TENSOR_CONSTRUCTORS:
+            if str(name).endswith("from_numpy") and is_written(self._context, user):
+                return Obstacle(user, "the Tensor shares the memory of the array, and is written into")
             if user.args and user.args[0] is node and all(k.arg == "dtype" for k in user.keywords) and len(user.args) < 3:
                 return "constructor"
             return Obstacle(user, f"`{self._quoted(user)}` makes a Tensor in another way")
@@ -243,3 +246,18 @@ def _call_graph(inference: Inference) -> dict[ast.AST, FunctionInfo]:
 def callee(context: FunctionContext, call: ast.Call) -> FunctionInfo | None:
     """The project function that a call reaches."""
     return _call_graph(context.inference).get(call.func)
+
+
+def is_written(context: FunctionContext, node: ast.expr) -> bool:
+    """Whether the value is bound to a name that the function writes into."""
+    parent = context.parent(node)
+    if not (isinstance(parent, ast.Assign) and isinstance(parent.targets[0], ast.Name)):
+        return False
+    name = parent.targets[0].id
+    for other in context.function.nodes:
+        target = other.target if isinstance(other, ast.AugAssign) else None
+        if isinstance(other, ast.Subscript) and isinstance(other.ctx, ast.Store):
+            target = other.value
+        if isinstance(target, ast.Name) and target.id == name:
+            return True
+    return False

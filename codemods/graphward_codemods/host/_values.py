@@ -12,9 +12,12 @@ from graphward.rules.context import FunctionContext
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _CONTAINERS = (ast.Tuple, ast.List, ast.Starred)
+_TYPE_TESTS = ("isinstance", "is_tensor", "type")
 _COMPREHENSIONS = (ast.ListComp, ast.GeneratorExp)
 # NumPy functions that call the method of that name on a Tensor: they give a Tensor, and its gradient is there.
 _DELEGATING = frozenset({"transpose", "squeeze", "swapaxes", "moveaxis", "flip", "fliplr", "flipud", "nonzero"})
+# NumPy functions that make arrays from sizes and bounds, which no Tensor can be: a parameter there is a number.
+_MAKERS = frozenset({"zeros", "ones", "full", "empty", "arange", "linspace", "logspace", "eye", "identity", "tri"})
 
 
 @dataclass(frozen=True)
@@ -133,15 +136,22 @@ class HostValues:
             return False
         if isinstance(node, ast.Name):
             return node.id in self._names
-        return call is not None or any(self.sources(part) for part in self.operands(node))
+        return call is not None or any(self._holds_array(part) for part in self.operands(node))
+
+    def _holds_array(self, value: ast.expr) -> bool:
+        """Whether an array is among the sources of a value: what a delegating call gives is a Tensor."""
+        sources = self.sources(value)
+        return any(not (isinstance(s, ast.AST) and s in self.calls and self.calls[s].delegates) for s in sources)
 
     def _host_call(self, node: ast.expr) -> HostCall | None:
         name = self.numpy_name(node)
         if name is not None and not name.startswith("random."):
             assert isinstance(node, ast.Call)
             operands = self.operands(node)[1:] if isinstance(node.func, ast.Attribute) else self.operands(node)
-            on_host = any(self.sources(operand) for operand in operands)
-            if on_host or any(self._is_traced(operand) for operand in operands):
+            if name in _MAKERS or type_tested(self._context, node, operands):
+                operands = [operand for operand in operands if self._holds_array(operand)]
+            on_host = any(self._holds_array(operand) for operand in operands)
+            if on_host or any(self._is_traced(operand) or operand in self.calls for operand in operands):
                 return HostCall(node, name, delegates=not on_host and name in _DELEGATING)
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.value in self.host:
             return None if self.is_entry(node) else HostCall(node, node.func.attr, method=True)
@@ -166,7 +176,7 @@ class HostValues:
 
     def _mark_bound(self) -> None:
         for target, value in self.bindings:
-            if self.sources(value):
+            if self._holds_array(value):
                 for name in preorder(target):
                     if not isinstance(name, ast.Name):
                         continue
@@ -175,3 +185,18 @@ class HostValues:
                         self._names.add(name.id)
                     elif kind.tag is Tag.SEQUENCE:
                         self.lists.add(name.id)
+
+
+def type_tested(context: FunctionContext, node: ast.AST, operands: list[ast.expr]) -> bool:
+    """Whether `node` stands under a test of the type of one of the operands, as in `if isinstance(x, np.ndarray)`:
+    the compiler takes one arm, and the other means another kind of value."""
+    names = {operand.id for operand in operands if isinstance(operand, ast.Name)}
+    parent = context.parent(node)
+    while parent is not None and names:
+        if isinstance(parent, (ast.If, ast.IfExp)):
+            for call in preorder(parent.test):
+                if isinstance(call, ast.Call) and call.args and ast.unparse(call.func).endswith(_TYPE_TESTS):
+                    if isinstance(call.args[0], ast.Name) and call.args[0].id in names:
+                        return True
+        parent = context.parent(parent)
+    return False

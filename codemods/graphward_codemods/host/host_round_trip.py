@@ -12,6 +12,8 @@ from graphward.rules.rule import Rule
 from ._alternatives import plan
 from ._conversion import replace, tensor_of_tensor
 from ._islands import find_islands
+from ._uses import is_written
+from ._values import type_tested
 
 
 class HostRoundTrip(Rule):
@@ -77,13 +79,17 @@ class HostRoundTrip(Rule):
     def visit(self, node: ast.AST, context: FunctionContext) -> Iterable[Finding]:
         assert isinstance(node, ast.Call)
         text = tensor_of_tensor(context, node)
-        if text is None:
+        if text is None or type_tested(context, node, node.args):
             return
         kind = context.kind(node.args[0])
+        message = "a Tensor made from a Tensor of the graph: the Python interpreter makes it, with a wrong gradient"
+        if is_written(context, node):
+            message += "; no rewrite: it shares its memory with the other, and is written into"
+            yield context.finding(self, node, message, evidence=(kind.evidence,))
+            return
         rewrite = context.rewrite()
         replace(context, rewrite, node, text, context.parent(node))
         title = "Use the Tensor itself"
         reason = "it is not certain that it is a Tensor"
         fix = rewrite.safe(title) if kind.certain else rewrite.unsafe(title, reason)
-        message = "a Tensor made from a Tensor of the graph: the Python interpreter makes it, with a wrong gradient"
         yield context.finding(self, node, message, evidence=(kind.evidence,), fixes=(fix,))

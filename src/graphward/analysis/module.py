@@ -30,6 +30,11 @@ class FunctionInfo:
     def name(self) -> str:
         return self.node.name
 
+    @property
+    def first_line(self) -> int:
+        """The line of `def`, or of the first decorator."""
+        return min((d.lineno for d in self.node.decorator_list), default=self.node.lineno)
+
     @cached_property
     def names(self) -> Names:
         outer = self.outer.names if self.outer else self.module.names
@@ -206,6 +211,12 @@ class Module:
                 found[info.name] = info
         return found
 
+    def function_at(self, offset: int) -> FunctionInfo | None:
+        """The innermost function whose lines hold the byte `offset`."""
+        line = self.source.position(offset)[0]
+        around = [f for f in self.functions if f.first_line <= line <= (f.node.end_lineno or line)]
+        return max(around, key=lambda f: f.node.lineno, default=None)
+
     def start(self, node: ast.AST) -> int:
         """Byte offset of a node's first byte."""
         return self.source.offset(node.lineno, node.col_offset)  # type: ignore[attr-defined]
@@ -228,6 +239,7 @@ def parse_tree(source: SourceText) -> ast.Module:
 
 def module_name(path: Path) -> str:
     """The dotted name of a file: the packages around it, up to the first folder without `__init__.py`."""
+    path = path.absolute()
     parts = [] if path.name == "__init__.py" else [path.stem]
     folder = path.parent
     while (folder / "__init__.py").is_file() and folder.name.isidentifier():

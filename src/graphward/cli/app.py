@@ -12,13 +12,15 @@ from ..errors import GraphwardError
 from .check import check
 from .explain import explain
 from .fix import fix
+from .migrate import migrate
 from .rules import rules
+from .verify import verify
 
 app = typer.Typer(
     name="graphward", no_args_is_help=True, add_completion=False, rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]}, pretty_exceptions_enable=False,
 )  # fmt: skip
-for command in (check, fix, rules, explain):
+for command in (check, fix, migrate, verify, rules, explain):
     app.command()(command)
 
 

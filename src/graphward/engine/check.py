@@ -10,9 +10,9 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from ..analysis.inference import Inference
-from ..analysis.module import ClassInfo, Module
+from ..analysis.module import ClassInfo, FunctionInfo, Module
 from ..analysis.project import Project
-from ..analysis.regions import Reached, graph_regions, reach
+from ..analysis.regions import Reached, Region, graph_regions, reach
 from ..config import Config
 from ..rules.context import CellContext, FunctionContext, Options
 from ..rules.finding import Finding
@@ -50,7 +50,8 @@ class Analysis:
 
     project: Project
     modules: list[Module]
-    reached: dict
+    regions: list[Region]
+    reached: dict[FunctionInfo, Reached]
     inference: Inference
 
 
@@ -64,8 +65,9 @@ def analyse(workspace: Workspace) -> Analysis:
         project = Project(workspace.load)
         for module in modules:
             project.add(module)
-        reached = reach(project, graph_regions(project, modules))
-        return Analysis(project, modules, reached, Inference(project, reached))
+        regions = graph_regions(project, modules)
+        reached = reach(project, regions)
+        return Analysis(project, modules, regions, reached, Inference(project, reached))
     finally:
         if enabled:
             gc.enable()

@@ -17,17 +17,17 @@ from .workspace import Workspace
 
 MAX_PASSES = 20
 
-Chooser = Callable[[Path, Finding], Fix | None]
+Chooser = Callable[[SourceText, Finding], Fix | None]
+"""Which fix of a finding, made over that snapshot, is to be applied; None for none."""
 
 
 @dataclass(frozen=True)
 class Applied:
-    """One fix that was applied, in the pass in which it was; `position` is its line and column in the text before
-    that pass."""
+    """One fix that was applied, and the snapshot, of the pass in which it was, that its spans count in."""
 
     finding: Finding
     fix: Fix
-    position: tuple[int, int]
+    source: SourceText
 
 
 @dataclass
@@ -52,7 +52,7 @@ class FixResult:
 
 def within(limit: Applicability) -> Chooser:
     """Choose the preferred fix no less trustworthy than `limit`."""
-    return lambda path, finding: finding.fix_within(limit)
+    return lambda source, finding: finding.fix_within(limit)
 
 
 def fix(
@@ -73,7 +73,7 @@ def fix(
     for _ in range(MAX_PASSES):
         touched = False
         for path, entry in result.files.items():
-            picked = [(f, x) for f in entry.findings if (x := choose(path, f)) and (path, x.title) not in banned]
+            picked = [(f, x) for f in entry.findings if (x := choose(entry.source, f)) and (path, x.title) not in banned]
             done = _apply(path, entry.source, picked, refused, banned)
             if done is None:
                 continue
@@ -87,7 +87,7 @@ def fix(
             break
         result = check(workspace, rules, config, only=only)
     else:
-        codes = sorted({f.code for _, f in result.all_findings() if choose(_, f)})
+        codes = sorted({f.code for e in result.files.values() for f in e.findings if choose(e.source, f)})
         refused.append(f"the fixes of {', '.join(codes)} did not come to rest in {MAX_PASSES} passes; please report it")
     for path, change in changes.items():
         change.after = drop_unused_imports(change.before, change.after)
@@ -114,7 +114,7 @@ def _apply(
     if after.utf8 == source.utf8:
         return None
     edits = [fix.edits for fix in chosen]
-    applied = [Applied(f, x, source.position(f.span.start)) for f, x in picked if x.edits in edits]
+    applied = [Applied(f, x, source) for f, x in picked if x.edits in edits]
     return after, applied
 
 

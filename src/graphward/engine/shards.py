@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..analysis.module import module_name
+from .workspace import import_root
 
 
 @dataclass
@@ -52,11 +53,9 @@ def shards(files: Sequence[Path]) -> list[Shard]:
 
 def _home(path: Path) -> tuple[Path, str]:
     """The folder on `sys.path` and the top-level package of a file; the package is empty for a loose module."""
-    head, dot, _ = module_name(path).partition(".")
-    if not dot and path.name != "__init__.py":
-        return path.parent, ""
-    depth = module_name(path).count(".") + (path.name == "__init__.py")
-    return path.parents[depth] if depth < len(path.parents) else path.parent, head
+    name = module_name(path)
+    head, dot, _ = name.partition(".")
+    return import_root(path, name), head if dot or path.name == "__init__.py" else ""
 
 
 def _shard(files: list[Path]) -> Shard:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import symtable
 import warnings
 from collections.abc import Iterable, Mapping
@@ -55,6 +54,16 @@ class Workspace:
                 ) from None
         return self._sources[path]
 
+    def fork(self) -> Workspace:
+        """A workspace that starts with all that this one has read and parsed, and changes on its own."""
+        other = Workspace(())
+        other.files = list(self.files)
+        other.problems = dict(self.problems)
+        other._sources, other._modules = dict(self._sources), dict(self._modules)
+        other._names, other._paths = dict(self._names), dict(self._paths)
+        other._roots, other._absent = set(self._roots), set(self._absent)
+        return other
+
     def replace(self, path: Path, source: SourceText) -> None:
         """From now on the file reads as `source`."""
         self._sources[path] = source
@@ -105,8 +114,7 @@ class Workspace:
         name = module_name(path)
         self._names[path] = name
         self._paths.setdefault(name, path)
-        depth = name.count(".") + (path.name == "__init__.py")
-        self._roots.add(path.parents[depth] if depth < len(path.parents) else path.parent)
+        self._roots.add(import_root(path, name))
 
     def _find(self, name: str) -> Path | None:
         owner, _, _ = name.rpartition(".")
@@ -147,12 +155,7 @@ class Workspace:
         self.problems[path] = Problem(path, line, message)
 
 
-def parses(source: SourceText) -> SyntaxError | None:
-    """None when the text is Python, else the error."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            ast.parse(source.text, str(source.path))
-    except SyntaxError as error:
-        return error
-    return None
+def import_root(path: Path, name: str) -> Path:
+    """The folder on `sys.path` from which `name` is imported."""
+    depth = name.count(".") + (path.name == "__init__.py")
+    return path.absolute().parents[depth]

@@ -56,9 +56,9 @@ def bisect(
 ) -> Bisection:
     """Keep the fixes that do no harm, name those that do, try their alternatives.
 
-    `fixes`: ids in order, with the number of alternatives of each (1 for a plain sequence). `render` makes the files of a
-    choice, or returns None when the choice contradicts itself. `prove` judges them against the original; at most `limit`
-    times.
+    `fixes`: ids in order, with the number of alternatives of each (1 for a plain sequence). `render` makes the files of
+    a choice, or returns None when the choice contradicts itself. `prove` judges them against the original; at most
+    `limit` times.
 
     First all fixes together. If that does not verify, they are added one by one, and one that makes things worse is
     exchanged for its next alternative or left out. If the rest still does not verify, each fix in turn is exchanged or

@@ -16,11 +16,11 @@ from graphward.verify.targets import Target
 class Options:
     """How a proof is made.
 
-    `gradients`: "same" as the original's, "restored" (the rewrite was declared to bring back one that the original cuts),
-    "off". `timeout`: seconds for one play in one mode. `weights`: "derived" from shape and dtype, the same on both
-    sides, or "drawn" from the random stream. `calls`: successive calls of one instance, at least 2. `train`: call
-    `set_train()` first. `as_it_stands`: of a pair, judge the original's own graph as well. `ignore_state`: attributes that
-    the rewrite was declared to move or drop.
+    `gradients`: "same" as the original's, "restored" (the rewrite was declared to bring back one that the original
+    cuts), "off". `timeout`: seconds for one play in one mode. `weights`: "derived" from shape and dtype, the same on
+    both sides, or "drawn" from the random stream. `calls`: successive calls of one instance, at least 2. `train`: call
+    `set_train()` first. `as_it_stands`: of a pair, judge the original's own graph as well. `ignore_state`: attributes
+    that the rewrite was declared to move or drop.
     """
 
     gradients: Literal["same", "restored", "off"] = "same"

@@ -73,8 +73,8 @@ class Session:
     def _round(
         self, queue: deque[Job], attempts: dict[str, int], on_progress: Progress | None, done: int, total: int
     ) -> Iterator[Verdict]:
-        """Send and receive until the queue is empty; a job stays in the queue until its verdict is there, so that a dead
-        worker loses none."""
+        """Send and receive until the queue is empty; a job stays in the queue until its verdict is there, so that a
+        dead worker loses none."""
         if self.worker.pid is None:
             self.worker.start()
         # Few jobs are under way at a time: neither side then blocks on a full pipe. After a death they go one by one,
@@ -110,8 +110,8 @@ class Session:
 def _lost(job: Job, message: str, tail: str) -> Verdict:
     side = SideResult("crashes", message, output_tail=tail)
     inputs = Inputs("inferred" if job.inputs is None else "declared", job.inputs or (), job.expr)
-    sides = {"original": side} if job.rewritten is None else {"rewritten": side}
-    return Verdict(job.id, f"{job.file}::{job.expr}", "crashes", message, inputs, **sides)
+    verdict = Verdict(job.id, f"{job.file}::{job.expr}", "crashes", message, inputs)
+    return replace(verdict, original=side) if job.rewritten is None else replace(verdict, rewritten=side)
 
 
 def prove(

@@ -15,8 +15,8 @@ _FORM = "a target is path.py::Name, path.py::Name(argument=1) or package.module:
 
 @dataclass(frozen=True)
 class Target:
-    """`file` is relative to `tree`, with forward slashes; `tree` is what the worker imports from and what a rewrite is a
-    copy of. `expr` is None when only a file was named."""
+    """`file` is relative to `tree`, with forward slashes; `tree` is what the worker imports from and what a rewrite is
+    a copy of. `expr` is None when only a file was named."""
 
     tree: Path
     file: str

@@ -38,7 +38,8 @@ class Node:
 @dataclass(frozen=True)
 class Difference:
     """The first difference: `part` is outputs, gradients, state or pynative (the rewrite differs before any compiler is
-    involved); `call` is 1-based, None for the state after all calls; `what` is structure, type, dtype, shape or value."""
+    involved); `call` is 1-based, None for the state after all calls; `what` is structure, type, dtype, shape, value or
+    error."""
 
     part: str
     call: int | None

@@ -22,8 +22,10 @@ _HANDSHAKE_SECONDS = 180.0  # importing MindSpore from a cold disk
 _GRACE_SECONDS = 3.0
 _TAIL = 1500
 _HINTS = {
-    "no-mindspore": "install it with `pip install 'graphward[verify]'`, or name an interpreter that has it: --python PATH",
-    "old-mindspore": "upgrade it with `pip install 'mindspore>=2.7' 'numpy<2'`, or name another interpreter: --python PATH",
+    "no-mindspore": "install it with `pip install 'graphward[verify]'`, or name an interpreter that has it: "
+    "--python PATH",
+    "old-mindspore": "upgrade it with `pip install 'mindspore>=2.7' 'numpy<2'`, or name another interpreter: "
+    "--python PATH",
     "broken-mindspore": "`pip install 'graphward[verify]'` installs versions that fit; or name another interpreter: "
     "--python PATH",
 }

@@ -1,0 +1,126 @@
+"""All that graph code of one class makes, with the attribute names that it would get; shared by the rules that move."""
+
+from __future__ import annotations
+
+import ast
+from weakref import WeakKeyDictionary
+
+from graphward.analysis.inference import Inference
+from graphward.analysis.module import ClassInfo, FunctionInfo
+from graphward.rules.context import FunctionContext
+
+from ._attributes import free_name, plural, snake_case, taken_names
+from ._creations import Creation, What, creations
+from ._initializer import Initializer
+from ._loops import depends_on_loops
+from ._made import Made, made_by
+from ._moving import CannotMove
+
+_plans: WeakKeyDictionary[Inference, dict[ClassInfo | FunctionInfo, Plan]] = WeakKeyDictionary()
+
+
+class Plan:
+    """The creations of a class (or of a function outside all classes) in source order.
+
+    `names` are the attributes that they would be kept under, `counts` the constructor parameters that stand for
+    run-time counts, by function and parameter.
+    """
+
+    def __init__(self, inference: Inference, owner: ClassInfo | FunctionInfo):
+        self.inference = inference
+        self.cell = owner if isinstance(owner, ClassInfo) else None
+        functions = _functions(inference, owner)
+        self.creations: list[Creation] = []
+        for function in functions:
+            nested = (f for f in functions if _is_inside(f, function))
+            self.creations += creations(inference.project, function, {node for f in nested for node in f.nodes})
+        self.creations.sort(key=lambda c: (c.call.lineno, c.call.col_offset))
+        self.by_call = {c.call: c for c in self.creations}
+        self._made: dict[Creation, Made] = {}
+        self.names: dict[Creation, str] = {}
+        self.counts: dict[tuple[FunctionInfo, str], str] = {}
+        if self.cell is not None:
+            taken = taken_names(inference.project, self.cell)
+            for creation in self.creations:
+                name = creation.attribute or free_name(self._wanted(creation), taken)
+                self.names[creation] = name
+                taken.add(name)
+
+    def made(self, creation: Creation) -> Made:
+        """What the creation makes, as far as parameters go."""
+        if creation not in self._made:
+            self._made[creation] = made_by(self.inference, creation)
+        return self._made[creation]
+
+    def shared(self, creation: Creation) -> bool:
+        """Whether all iterations of the loops around it may use one instance."""
+        if depends_on_loops(creation):
+            return False
+        return creation.what is What.PRIMITIVE or (creation.what is What.LAYER and self.made(creation).stateless)
+
+    def count_parameter(self, function: FunctionInfo, parameter: str) -> tuple[str, bool]:
+        """The constructor's parameter that bounds `parameter` of `function`, and whether it exists already."""
+        assert self.cell is not None
+        wanted = f"max_{parameter}"
+        existing: frozenset[str] = frozenset()
+        try:
+            existing = Initializer(self.inference.project, self.cell).parameters()
+        except CannotMove:
+            pass
+        key = (function, parameter)
+        if key not in self.counts:
+            self.counts[key] = wanted if wanted in existing else free_name(wanted, {*existing, *self.counts.values()})
+        return self.counts[key], self.counts[key] in existing
+
+    def _wanted(self, creation: Creation) -> str:
+        variable = creation.variable or _list_variable(creation)
+        stem = variable if len(variable) > 1 else snake_case(creation.name)
+        if creation.loops and not self.shared(creation) and not _list_variable(creation):
+            return plural(stem)
+        return stem
+
+
+def plan_of(context: FunctionContext) -> Plan:
+    """The plan of the class that the function of `context` stands in, or of the function itself."""
+    plans = _plans.setdefault(context.inference, {})
+    owner: ClassInfo | FunctionInfo = _owner(context.function) or context.function
+    if owner not in plans:
+        plans[owner] = Plan(context.inference, owner)
+    return plans[owner]
+
+
+def list_comprehension(creation: Creation) -> ast.ListComp | None:
+    """The comprehension that gives a list of just these: `[nn.Dense(4, 4) for _ in range(3)]`."""
+    loop = creation.loops[-1] if creation.loops else None
+    if isinstance(loop, ast.ListComp) and loop.elt is creation.call:
+        return loop
+    return None
+
+
+def _list_variable(creation: Creation) -> str:
+    """The local name that gets the list of `list_comprehension`."""
+    whole = list_comprehension(creation)
+    parent = creation.function.parents.get(whole) if whole is not None else None
+    if isinstance(parent, ast.Assign) and len(parent.targets) == 1 and isinstance(parent.targets[0], ast.Name):
+        return parent.targets[0].id
+    return ""
+
+
+def _is_inside(function: FunctionInfo, outer: FunctionInfo) -> bool:
+    scope = function.outer
+    while scope is not None and scope is not outer:
+        scope = scope.outer
+    return scope is outer
+
+
+def _owner(function: FunctionInfo) -> ClassInfo | None:
+    scope: FunctionInfo | None = function
+    while scope is not None and scope.owner is None:
+        scope = scope.outer
+    return scope.owner if scope else None
+
+
+def _functions(inference: Inference, owner: ClassInfo | FunctionInfo) -> list[FunctionInfo]:
+    if isinstance(owner, FunctionInfo):
+        return [owner]
+    return [f for f in inference.reached if f.module is owner.module and _owner(f) is owner]

@@ -1,0 +1,132 @@
+"""GW203."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from graphward.rules.context import FunctionContext
+from graphward.rules.finding import Consequence, Finding
+from graphward.rules.rule import Rule
+
+from ._creations import Creation, What
+from ._moving import CannotMove
+from ._plan import Plan, plan_of
+from ._relocation import relocate
+
+# Primitives that draw random numbers: `mindspore.ops` classes with a seed among their arguments.
+_RANDOM = frozenset(
+    """Bernoulli Dropout Dropout2D Dropout3D DropoutGenMask FractionalAvgPool FractionalMaxPool
+    FractionalMaxPoolWithFixedKsize FractionalMaxPool3DWithFixedKsize Gamma LogUniformCandidateSampler Multinomial
+    MultinomialWithReplacement ParameterizedTruncatedNormal Poisson RandomCategorical RandomChoiceWithMask RandomGamma
+    RandomPoisson RandomShuffle Randperm RandpermV2 SampleDistortedBoundingBoxV2 StandardLaplace StandardNormal
+    TruncatedNormal UniformCandidateSampler UniformInt UniformReal""".split()
+)
+
+
+class PrimitiveInConstruct(Rule):
+    """A Primitive is made inside a Cell's graph code, anew at each PyNative call.
+
+    ## What it finds
+
+    `ops.Softmax(axis=-1)(x)` or `concat = ops.Concat(axis=1)` in `construct` or a method that it calls, when the
+    constructor's arguments are known in `__init__` already. With `op-style = "primitive"`, `ops.Exp()(x)` without
+    arguments is left alone: it is the style that was asked for.
+
+    ## Why
+
+    Graph Mode makes the Primitive once, while compiling, and loses nothing. PyNative makes it at each call: 106
+    microseconds for `ops.Exp()(x)` on a small Tensor against 58 for one kept on self (MindSpore 2.10, CPU).
+
+    A seeded random Primitive is worse, since a new one starts its seed anew: `ops.StandardNormal(seed=3, seed2=4)` made in
+    `construct` gives the same numbers at each PyNative call, and new ones at each call of the graph.
+
+    ## Example
+
+    ```python
+    def construct(self, x):
+        return ops.Softmax(axis=-1)(x)
+    ```
+
+    becomes
+
+    ```python
+    def __init__(self):
+        super().__init__()
+        self.softmax = ops.Softmax(axis=-1)
+
+    def construct(self, x):
+        return self.softmax(x)
+    ```
+
+    ## What the rewrite assumes
+
+    The arguments mean the same at the end of `__init__`. Primitives keep nothing from call to call, random ones apart.
+
+    ## When it is unsafe
+
+    For random Primitives: kept on self, a seeded one goes on in its sequence, as the graph always did, instead of
+    starting anew at each PyNative call; an unseeded one draws in another order.
+
+    ## References
+
+    - API of `mindspore.ops.Primitive`
+    """
+
+    code = "GW203"
+    name = "primitive-in-construct"
+    consequence = Consequence.PERFORMANCE
+    triggers = (b"ops", b"mindspore")
+    nodes = (ast.Call,)
+
+    def visit(self, node: ast.AST, context: FunctionContext) -> Iterable[Finding]:
+        assert isinstance(node, ast.Call)
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id if isinstance(node.func, ast.Name) else ""
+        if not name[:1].isupper():
+            return ()
+        plan = plan_of(context)
+        creation = plan.by_call.get(node)
+        if creation is None or creation.what is not What.PRIMITIVE or plan.cell is None:
+            return ()
+        return self._found(context, plan, creation)
+
+    def _found(self, context: FunctionContext, plan: Plan, creation: Creation) -> Iterable[Finding]:
+        parent = context.parent(creation.call)
+        if isinstance(parent, ast.Attribute):
+            # `ops.Add().shard(...)` configures the instance: not a plain use.
+            return ()
+        bare = not creation.call.args and not creation.call.keywords
+        if bare and context.options.op_style == "primitive" and isinstance(parent, ast.Call) and parent.func is creation.call:
+            return ()
+        random = creation.name in _RANDOM
+        seeded = random and any(_is_seed(k) for k in creation.call.keywords)
+        try:
+            done = relocate(context, plan, creation)
+        except (CannotMove, ValueError) as reason:
+            if not (seeded or creation.attribute):
+                return ()
+            fix = context.rewrite().manual(f"make {creation.name} in __init__", f"not moved by itself: {reason}")
+        else:
+            title = f"make {creation.name} in __init__, as self.{done.attribute}"
+            if seeded:
+                fix = done.rewrite.unsafe(title, "the original starts its seed anew at each PyNative call; kept, it goes on in its sequence, as the graph does")
+            elif random:
+                fix = done.rewrite.unsafe(title, "it draws random numbers, in another order than before")
+            else:
+                fix = done.rewrite.safe(title)
+        where = f"{creation.name} is made in {creation.function.name}, not in __init__"
+        if creation.attribute:
+            return (self._report(context, creation, f"{where}: a graph cannot set self.{creation.attribute} to it", fix, Consequence.ERROR),)
+        if seeded:
+            message = f"{where}: PyNative starts its seed anew at each call, the graph does not"
+            return (self._report(context, creation, message, fix, Consequence.DIVERGENCE),)
+        return (self._report(context, creation, f"{where}: PyNative makes it anew at each call", fix, self.consequence),)
+
+    def _report(self, context: FunctionContext, creation: Creation, message: str, fix, consequence: Consequence) -> Finding:
+        return context.finding(self, creation.call, message, fixes=(fix,), consequence=consequence)
+
+
+def _is_seed(keyword: ast.keyword) -> bool:
+    return (keyword.arg or "").lower().startswith("seed") and not (
+        isinstance(keyword.value, ast.Constant) and keyword.value.value == 0
+    )

@@ -1,0 +1,116 @@
+"""`graphward migrate`: check, fix, prove, keep what verifies."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from enum import Enum
+from typing import Annotated
+
+import typer
+
+from ..config import Config
+from ..engine.fixpoint import fix as run_fix
+from ..engine.fixpoint import within
+from ..engine.run import find_files, rules_of
+from ..engine.workspace import Workspace
+from ..migrate.run import Migration, migrate as run_migrate, texts_of
+from ..report import text
+from ..report.diff import render_diff
+from ..report.rows import rows_of
+from ..report.verdicts import render_json, render_summary, render_text
+from ..source.fixes import Applicability
+from ..source.writing import write_atomic
+from .console import err, out, print_diff, print_machine, print_problems, step_progress
+from .options import Ignore, Paths, Python, Select, Style, TargetVersion, Timeout, Write, chosen, settings
+
+
+class Format(str, Enum):
+    """How the run is reported."""
+
+    text = "text"
+    json = "json"
+
+
+def migrate(
+    paths: Paths = None,
+    write: Write = False,
+    safe_only: Annotated[bool, typer.Option("--safe-only", help="Try safe fixes only.")] = False,
+    no_verify: Annotated[bool, typer.Option("--no-verify", help="Prove nothing and run nothing; safe fixes only.")] = False,
+    output_format: Annotated[Format, typer.Option("--output-format", help="How the run is reported.")] = Format.text,
+    select: Select = None,
+    ignore: Ignore = None,
+    target_version: TargetVersion = None,
+    op_style: Style = None,
+    python: Python = None,
+    timeout: Timeout = None,
+) -> None:
+    """Rewrite code for Graph Mode and keep what the compiler proves. [bold]This runs your code.[/]
+
+    Each rewritten Cell and jit function is compiled and run against the original in PyNative; fixes that do not verify
+    are bisected, the culprits named and left out. Unsafe fixes are tried too: here the proof is the gate. A dry run
+    unless --write is given.
+
+    Exit status: 0 everything verified and nothing left, 1 something is left, 2 usage or internal error.
+
+    Examples:
+
+      graphward migrate src                    what would change, and what was proven
+
+      graphward migrate src --write            write what was proven
+
+      graphward migrate net.py --select GW1 --python ~/envs/mindspore/bin/python
+    """
+    where = chosen(paths)
+    config = settings(where, select=select, ignore=ignore, target_version=target_version, op_style=op_style, python=python)
+    if timeout is not None:
+        config = replace(config, verify=replace(config.verify, timeout=timeout))
+    files, refused = find_files(where, config)
+    workspace = Workspace(files)
+    result = _unproven(workspace, config) if no_verify else _proven(workspace, config, safe_only)
+    print_problems([*refused, *result.first.problems])
+    for reason in result.fixed.refused:
+        err.print(f"[red]not applied[/] {reason}")
+    changes = texts_of(result)
+    if write:
+        for path, _, after in changes:
+            write_atomic(path, after.to_bytes())
+    rows = list(rows_of(result.fixed.remaining.files))
+    if output_format is Format.json:
+        print_machine(render_json(result.verdicts))
+    else:
+        print_diff(render_diff(changes))
+        _report(result, write, no_verify)
+        if rows:
+            out.print("\n[bold]Left to do[/]")
+            out.print(text.render_findings(rows))
+            out.print(text.render_summary(rows))
+    done = not rows and all(v.verified for v in result.verdicts) and (write or not changes)
+    raise typer.Exit(0 if done else 1)
+
+
+def _proven(workspace: Workspace, config: Config, safe_only: bool) -> Migration:
+    limit = Applicability.SAFE if safe_only else Applicability.UNSAFE
+    with step_progress("proving") as progress:
+        return run_migrate(workspace, rules_of(config), config, limit=limit, only=workspace.files, progress=progress)
+
+
+def _unproven(workspace: Workspace, config: Config) -> Migration:
+    fixed = run_fix(workspace, rules_of(config), config, within(Applicability.SAFE), only=workspace.files)
+    return Migration(fixed, fixed.first, [])
+
+
+def _report(result: Migration, write: bool, no_verify: bool) -> None:
+    if result.verdicts:
+        out.print("\n[bold]Verdicts[/]")
+        out.print(render_text(result.verdicts))
+        out.print(render_summary(result.verdicts))
+    for title, held in (("Left out: did not verify", result.turned_away), ("Left out: could not be proven", result.unproven)):
+        if held:
+            out.print(f"\n[bold]{title}[/]")
+            for name, reason in held.items():
+                out.print(f"  {name}: {reason}", markup=False)
+    files = len(result.fixed.changes)
+    count = sum(len(c.applied) for c in result.fixed.changes.values())
+    verb = "Wrote" if write else "Would write"
+    gate = "safe, not proven" if no_verify else "proven"
+    out.print(f"\n{verb} {count} {gate} {'fix' if count == 1 else 'fixes'} in {files} {'file' if files == 1 else 'files'}.")

@@ -1,0 +1,113 @@
+"""`graphward verify`: does a Cell or jit function compile whole, and compute what PyNative computes?"""
+
+from __future__ import annotations
+
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..config import Config, load_config
+from ..engine.check import analyse
+from ..engine.workspace import Workspace
+from ..errors import GraphwardError
+from ..migrate.coverage import Coverage
+from ..report.verdicts import render_json, render_summary, render_text
+from ..verify.jobs import Job, Options
+from ..verify.session import Session
+from ..verify.targets import Target, parse_target
+from .console import out, print_machine, step_progress
+from .options import Python, Timeout
+
+
+class Format(str, Enum):
+    """How verdicts are printed."""
+
+    text = "text"
+    json = "json"
+
+
+def verify(
+    targets: Annotated[
+        list[str],
+        typer.Argument(metavar="TARGET...", show_default=False,
+                       help="path.py::Net, 'path.py::Net(num_classes=10)' or package.module::function; a file alone means "
+                            "all of its Cells and jit functions."),
+    ],
+    inputs: Annotated[
+        list[str] | None,
+        typer.Option("--input", metavar="SPEC", show_default=False,
+                     help="One argument of the call: f32[2,3,32,32], i64[2,16]<30522, bool[2] or a Python literal; repeat it "
+                          "for more arguments."),
+    ] = None,
+    against: Annotated[
+        Path | None,
+        typer.Option("--against", metavar="DIR", show_default=False,
+                     help="Another version of the tree: prove that it compiles and means what this one means in PyNative."),
+    ] = None,
+    output_format: Annotated[Format, typer.Option("--output-format", help="How verdicts are printed.")] = Format.text,
+    python: Python = None,
+    timeout: Timeout = None,
+) -> None:  # fmt: skip
+    """Run Cells and jit functions in PyNative and in Graph Mode, and compare. [bold]This runs your code.[/]
+
+    A target is verified when it compiles whole (fullgraph), keeps no interpreter node, gives the same outputs, gradients
+    and state as PyNative, and does not compile again for the same shapes. Inputs come from --input, else from
+    [tool.graphward.verify.targets] in pyproject.toml, else they are inferred.
+
+    Exit status: 0 all verified, 1 some are not, 2 usage or internal error.
+
+    Examples:
+
+      graphward verify net.py::Net --input 'f32[2,3,32,32]'
+
+      graphward verify 'net.py::Net(num_classes=10)' --against ../migrated
+    """
+    config = load_config(Path.cwd())
+    chosen = [pair for text in targets for pair in _expand(text, config)]
+    if inputs and len(chosen) != 1:
+        raise GraphwardError("--input goes with one target", hint="name one target, or declare inputs in pyproject.toml")
+    options = Options(timeout=timeout or config.verify.timeout)
+    jobs = []
+    for i, (target, declared) in enumerate(chosen):
+        rewritten = _other_tree(against, target) if against else None
+        specs = inputs if inputs is not None else declared
+        jobs.append(Job.of(target, id=f"{i} {target}", rewritten=rewritten, inputs=specs, options=options))
+    with step_progress("proving") as progress, Session(python=python or config.python or None, slots=config.verify.jobs) as session:
+        verdicts = session.prove(jobs, progress)
+    if output_format is Format.json:
+        print_machine(render_json(verdicts))
+    else:
+        out.print(render_text(verdicts))
+        out.print(render_summary(verdicts))
+    raise typer.Exit(0 if all(v.verified for v in verdicts) else 1)
+
+
+def _expand(text: str, config: Config) -> list[tuple[Target, tuple[str, ...] | None]]:
+    """A target with its declared inputs; a file alone stands for everything in it that can be called."""
+    target = parse_target(text)
+    workspace = Workspace([target.path])
+    if workspace.module(target.path) is None:
+        problem = workspace.problems[target.path]
+        raise GraphwardError(problem.message, path=problem.path, line=problem.line, hint="the file must be Python 3")
+    coverage = Coverage(workspace, analyse(workspace), config)
+    here = [t for t in coverage.declared if t.target.path == target.path]
+    if target.expr is not None:
+        named = [t for t in here if (t.target.expr or "") == target.expr]
+        alike = [t for t in here if (t.target.expr or "").partition("(")[0] == target.expr]
+        known = (named or alike)[:1]
+        return [(known[0].target, known[0].inputs)] if known else [(target, None)]
+    found = [(t.target, t.inputs) for t in [*here, *coverage.regions] if t.target.path == target.path]
+    if not found:
+        raise GraphwardError("the file holds no Cell and no jit function", path=target.path, hint="name another file")
+    return found
+
+
+def _other_tree(against: Path, target: Target) -> Path:
+    if not against.is_dir():
+        raise GraphwardError("no such folder", path=against, hint="--against takes the folder of the other version")
+    if not (against / target.file).is_file():
+        raise GraphwardError(f"the folder holds no {target.file}", path=against,
+                             hint=f"--against takes the folder that corresponds to {target.tree}")  # fmt: skip
+    return against

@@ -1,0 +1,1 @@
+"""The one-shot run: check, fix, prove, and keep what the proof accepts."""

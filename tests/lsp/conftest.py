@@ -1,0 +1,226 @@
+"""A real client at the other end of a real server process."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from lsprotocol import types
+from pygls.lsp.client import LanguageClient
+from pygls.uris import from_fs_path
+
+SPECIMENS = Path(__file__).parents[1] / "review" / "data" / "specimens"
+COMMAND = [sys.executable, "-c", "import sys; from graphward.lsp.command import run_server; sys.exit(run_server())"]
+WAIT = 60.0
+
+
+class Editor:
+    """Holds documents as an editor does, and what the server published for them."""
+
+    def __init__(self, root: Path, encoding: str = "utf-16"):
+        self.root = root
+        self.encoding = encoding
+        self.texts: dict[str, str] = {}
+        self.versions: dict[str, int] = {}
+        self.published: list[types.PublishDiagnosticsParams] = []
+        self.messages: list[types.ShowMessageParams] = []
+        self.registered: list[str] = []
+        self.settings: object = None
+        self.errors: list[Exception] = []
+        self._news = asyncio.Condition()
+        self.client = LanguageClient("test-editor", "1")
+        self.client.report_server_error = lambda error, source: self.errors.append(error)
+        self._listen()
+
+    def _listen(self) -> None:
+        @self.client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
+        async def _(params: types.PublishDiagnosticsParams) -> None:
+            self.published.append(params)
+            async with self._news:
+                self._news.notify_all()
+
+        @self.client.feature(types.WINDOW_SHOW_MESSAGE)
+        async def _(params: types.ShowMessageParams) -> None:
+            self.messages.append(params)
+            async with self._news:
+                self._news.notify_all()
+
+        @self.client.feature(types.WINDOW_LOG_MESSAGE)
+        def _(params: types.LogMessageParams) -> None: ...
+
+        @self.client.feature(types.CLIENT_REGISTER_CAPABILITY)
+        def _(params: types.RegistrationParams) -> None:
+            self.registered += [r.method for r in params.registrations]
+
+        @self.client.feature(types.WORKSPACE_CONFIGURATION)
+        def _(params: types.ConfigurationParams) -> list[object]:
+            return [self.settings for _ in params.items]
+
+    async def start(self, capabilities: types.ClientCapabilities, **parameters: object) -> types.InitializeResult:
+        environment = {**os.environ, "PYTHONPATH": str(SPECIMENS)}
+        await self.client.start_io(*COMMAND, env=environment)
+        self._reader = asyncio.create_task(self._read_log())
+        folder = types.WorkspaceFolder(from_fs_path(str(self.root)), "root")
+        answer = await self.client.initialize_async(
+            types.InitializeParams(capabilities, process_id=os.getpid(), workspace_folders=[folder], **parameters)
+        )
+        self.client.initialized(types.InitializedParams())
+        return answer
+
+    async def _read_log(self) -> None:
+        """A full pipe would stop the server; pytest shows what it said when a test fails."""
+        async for line in self.client._server.stderr:
+            sys.stderr.write(line.decode())
+
+    async def stop(self) -> int:
+        """Leave in order; the server's exit status."""
+        await asyncio.wait_for(self.client.shutdown_async(None), WAIT)
+        self.client.exit(None)
+        server = self.client._server
+        code = await asyncio.wait_for(server.wait(), WAIT)
+        await self._reader
+        await self.client.stop()
+        return code
+
+    def uri(self, name: str) -> str:
+        return from_fs_path(str(self.root / name))
+
+    def open(self, name: str, text: str | None = None) -> str:
+        """Open a file, with another text than it has on disk if one is given."""
+        uri = self.uri(name)
+        self.texts[uri] = (self.root / name).read_bytes().decode() if text is None else text
+        self.versions[uri] = 1
+        item = types.TextDocumentItem(uri, "python", 1, self.texts[uri])
+        self.client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+        return uri
+
+    def change(self, uri: str, text: str) -> int:
+        self.texts[uri] = text
+        self.versions[uri] += 1
+        identifier = types.VersionedTextDocumentIdentifier(self.versions[uri], uri)
+        change = types.TextDocumentContentChangeWholeDocument(text)
+        self.client.text_document_did_change(types.DidChangeTextDocumentParams(identifier, [change]))
+        return self.versions[uri]
+
+    def save(self, uri: str, path: Path) -> None:
+        path.write_bytes(self.texts[uri].encode())
+        self.client.text_document_did_save(types.DidSaveTextDocumentParams(types.TextDocumentIdentifier(uri)))
+
+    def close(self, uri: str) -> None:
+        self.client.text_document_did_close(types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(uri)))
+
+    async def until(self, holds: Callable[[], bool]) -> None:
+        """Wait until something that the server sends makes `holds()` true."""
+        async with self._news:
+            await asyncio.wait_for(self._news.wait_for(holds), WAIT)
+
+    def shown(self, uri: str) -> list[types.Diagnostic] | None:
+        """What the editor shows now: the last that was published."""
+        last = [p for p in self.published if p.uri == uri][-1:]
+        return list(last[0].diagnostics) if last else None
+
+    async def found(self, uri: str, *codes: str) -> list[types.Diagnostic]:
+        """The diagnostics, once they have these codes."""
+        try:
+            await self.until(lambda: [d.code for d in self.shown(uri) or ()] == list(codes) and self.shown(uri) is not None)
+        except TimeoutError:
+            pytest.fail(f"wanted {codes}, the last of {self.published}")
+        return self.shown(uri) or []
+
+    async def actions(
+        self, uri: str, place: types.Range, *only: str, trigger: types.CodeActionTriggerKind | None = None
+    ) -> list[types.CodeAction]:
+        context = types.CodeActionContext([], only=list(only) or None, trigger_kind=trigger)
+        params = types.CodeActionParams(types.TextDocumentIdentifier(uri), place, context)
+        return list(await asyncio.wait_for(self.client.text_document_code_action_async(params), WAIT) or [])
+
+    async def resolve(self, action: types.CodeAction) -> types.CodeAction:
+        return await asyncio.wait_for(self.client.code_action_resolve_async(action), WAIT)
+
+    def apply(self, edit: types.WorkspaceEdit | None) -> None:
+        """Change the documents as an editor does, and tell the server."""
+        assert edit is not None
+        if edit.document_changes is not None:
+            assert edit.changes is None
+            for change in edit.document_changes:
+                assert isinstance(change, types.TextDocumentEdit)
+                assert change.text_document.version == self.versions[change.text_document.uri]
+                self.change(change.text_document.uri, self._edited(change.text_document.uri, change.edits))
+        else:
+            assert edit.changes is not None
+            for uri, edits in edit.changes.items():
+                self.change(uri, self._edited(uri, edits))
+
+    def _edited(self, uri: str, edits: list[types.TextEdit]) -> str:
+        text = self.texts[uri]
+        spans = [(self.index(text, e.range.start), self.index(text, e.range.end), e.new_text) for e in edits]
+        for start, end, new in sorted(spans, reverse=True):
+            text = text[:start] + new + text[end:]
+        return text
+
+    def index(self, text: str, place: types.Position) -> int:
+        """The character at a position: lines end at LF, CRLF or CR, columns count units of the agreed encoding."""
+        lines = text.replace("\r\n", "\r\0").replace("\r", "\n").replace("\0", "\0").split("\n")
+        start = sum(len(line) + 1 for line in lines[: place.line])
+        units = {"utf-8": lambda c: len(c.encode()), "utf-16": lambda c: 1 + (ord(c) > 0xFFFF), "utf-32": lambda c: 1}
+        column = 0
+        for i, character in enumerate(lines[place.line]):
+            if column >= place.character:
+                assert column == place.character, "a position inside a character"
+                return start + i
+            column += units[self.encoding](character)
+        assert column == place.character, "a position beyond the line"
+        return start + len(lines[place.line])
+
+    def text_of(self, uri: str, place: types.Range) -> str:
+        text = self.texts[uri]
+        return text[self.index(text, place.start) : self.index(text, place.end)]
+
+
+FULL = types.ClientCapabilities(
+    general=types.GeneralClientCapabilities(position_encodings=["utf-16"]),
+    workspace=types.WorkspaceClientCapabilities(
+        workspace_edit=types.WorkspaceEditClientCapabilities(document_changes=True), configuration=True,
+        did_change_configuration=types.DidChangeConfigurationClientCapabilities(dynamic_registration=True),
+        did_change_watched_files=types.DidChangeWatchedFilesClientCapabilities(dynamic_registration=True),
+    ),
+    text_document=types.TextDocumentClientCapabilities(
+        publish_diagnostics=types.PublishDiagnosticsClientCapabilities(
+            related_information=True, version_support=True,
+            tag_support=types.ClientDiagnosticsTagOptions([types.DiagnosticTag.Deprecated]),
+        ),
+        code_action=types.CodeActionClientCapabilities(
+            data_support=True, disabled_support=True, is_preferred_support=True,
+            resolve_support=types.ClientCodeActionResolveOptions(["edit"]),
+        ),
+    ),
+)  # fmt: skip
+"""A client that can everything that the server asks about."""
+
+Begin = Callable[..., Awaitable[Editor]]
+
+
+@pytest_asyncio.fixture
+async def begin(tmp_path: Path) -> AsyncIterator[Begin]:
+    """Start an editor with given capabilities; at the end the server must leave in order."""
+    editors: list[Editor] = []
+
+    async def start(
+        capabilities: types.ClientCapabilities = FULL, *, encoding: str = "utf-16", settings: object = None,
+        **parameters: object,
+    ) -> Editor:  # fmt: skip
+        editor = Editor(tmp_path, encoding)
+        editor.settings = settings
+        editors.append(editor)
+        await editor.start(capabilities, **parameters)
+        return editor
+
+    yield start
+    for editor in editors:
+        assert await editor.stop() == 0
+        assert editor.errors == []
