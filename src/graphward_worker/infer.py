@@ -272,9 +272,10 @@ def _of_layer(cell: Any) -> Iterator[TensorSpec]:
 
 
 def _from_parameters(target: Any) -> Iterator[TensorSpec]:
-    """A matrix that the Cell owns itself multiplies something with one of its sizes; a vector is added to something."""
+    """A matrix multiplies something with one of its sizes; a vector is added to something."""
     if isinstance(target, ms.nn.Cell):
-        for parameter in target.get_parameters(expand=False):
+        own = list(target.get_parameters(expand=False))
+        for parameter in (own or list(target.get_parameters()))[:3]:
             for length in reversed(parameter.shape[-2:]):
                 yield TensorSpec("f32", (2, length))
                 yield TensorSpec("f32", (2, 4, length))

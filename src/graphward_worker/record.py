@@ -9,6 +9,8 @@ Every node has `type`, the name of the Python type.
 from __future__ import annotations
 
 import dataclasses
+import inspect
+import re
 from functools import cache
 from types import ModuleType
 from typing import Any, Callable
@@ -102,9 +104,10 @@ def _users(cls: type) -> bool:
 
 @cache
 def _machinery() -> frozenset[str]:
-    """Names that every Cell has, and those that compiling one adds."""
-    added = {"_cell_init_args", "_mutable_flags", "compile_phase", "current_phase"}
-    return frozenset(vars(ms.nn.Cell)) | frozenset(vars(ms.nn.Cell())) | added
+    """Names that every Cell has, and those that MindSpore adds when it is compiled or switched to training."""
+    assigned = re.findall(r"\bself\.(\w+)\s*=[^=]", inspect.getsource(inspect.getmodule(ms.nn.Cell)))
+    added = {"_cell_init_args", "_mutable_flags", "_func_graph_flags", "compile_phase", "current_phase"}
+    return frozenset(vars(ms.nn.Cell)) | frozenset(vars(ms.nn.Cell())) | frozenset(assigned) | added
 
 
 def _own_attribute(name: str) -> bool:

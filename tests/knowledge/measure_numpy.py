@@ -1,9 +1,9 @@
-"""Evaluate NumPy calls and their MindSpore equivalents and say how they compare; runs under an interpreter with MindSpore.
+"""Evaluate NumPy calls and their MindSpore equivalents and compare them; runs under an interpreter with MindSpore.
 
 usage: python measure_numpy.py JOBS.json RESULTS.json
 
 A job is {"id", "numpy": expression, "mindspore": {style: expression}, "alone": [style], "dtype",
-"domain"}. The result maps each id and
+"domain", "gradient": whether to differentiate the functional form}. The result maps each id and
 style to {"pynative": outcome, "graph": outcome, "detail": text}; an outcome is "same", "A -> B" (equal values, NumPy's
 dtype A and MindSpore's B), "differs", "rejects", "numpy-rejects", "no-kernel" or "crashes". "graph" is the value of
 ``ms.jit(fullgraph=True)``. The parent never compiles; each batch runs in a forked child, so that a crash of the
@@ -26,7 +26,7 @@ from outcomes import worst
 
 BATCH = 24
 CHILDREN = 2
-SECONDS = 60
+SECONDS = 120
 
 
 def samples(dtype: str, domain: str) -> dict[str, np.ndarray]:
@@ -74,7 +74,7 @@ def compare(expected: object, got: object) -> str:
     right = got.asnumpy() if hasattr(got, "asnumpy") else np.asarray(got)
     if left.shape != right.shape:
         return "differs"
-    if left.dtype == bool or right.dtype == bool or left.dtype.kind in "iu" and right.dtype.kind in "iu":
+    if left.dtype == bool or right.dtype == bool or (left.dtype.kind in "iu" and right.dtype.kind in "iu"):
         equal = bool((left == right).all())
     else:
         tolerance = 2e-3 if "float16" in (left.dtype.name, right.dtype.name) else 2e-5
@@ -142,9 +142,33 @@ def measure_batch(jobs: list[dict]) -> dict:
             # What is known not to compile goes alone: it would take the rest of its batch with it.
             key = (job["dtype"], job["domain"], job["id"] if style in job["alone"] else "")
             groups.setdefault(key, []).append((entry, expression, expected))
+            if style == "functional" and job["gradient"]:
+                try:
+                    entry["gradient"] = gradient(expression, tensors)
+                except Exception as error:
+                    entry["gradient"] = f"raises {str(error)[:200]}"
     for (dtype, domain, _), members in groups.items():
         graph_outcomes(members, {name: ms.Tensor(array) for name, array in samples(dtype, domain).items()})
     return results
+
+
+def gradient(expression: str, tensors: dict) -> float | None:
+    """The largest gradient of the sum of the result with respect to any float32 sample; None when the result is no
+    float Tensor, which has no gradient at all."""
+    import mindspore as ms
+    from mindspore import mint, ops
+
+    names = [name for name, tensor in tensors.items() if tensor.dtype == ms.float32]
+
+    def total(*values):
+        result = eval(expression, {"ops": ops, "mint": mint, "ms": ms, **tensors, **dict(zip(names, values))})
+        return result.sum()
+
+    result = eval(expression, {"ops": ops, "mint": mint, "ms": ms, **tensors})
+    if not isinstance(result, ms.Tensor) or result.dtype not in (ms.float16, ms.float32, ms.float64):
+        return None
+    gradients = ms.grad(total, tuple(range(len(names))))(*(tensors[name] for name in names))
+    return max(float(np.abs(g.asnumpy()).max()) for g in gradients)
 
 
 def graph_outcomes(members: list[tuple[dict, str, object]], tensors: dict) -> None:

@@ -46,7 +46,10 @@ def _job(entry: Entry, call: str, dtype: str) -> dict[str, Any]:
         "id": entry.job_id(call, dtype),
         "numpy": numpy_expression(entry.section, row, node),
         "mindspore": {style: mindspore_expression(row, node, style) for style in row.templates},
-        "alone": [s for s in row.templates if s in row.no_cpu_kernel or row.outcome(dtype, s) in ("rejects", "differs")],
+        "alone": [
+            s for s in row.templates if s in row.no_cpu_kernel or row.outcome(dtype, s) in ("rejects", "differs")
+        ],
+        "gradient": dtype == "float32" and not row.has_gradient,
         "dtype": dtype,
         "domain": row.domain,
     }

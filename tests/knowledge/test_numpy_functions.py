@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,7 +24,11 @@ PYTHON = os.environ.get("GRAPHWARD_TEST_PYTHON", sys.executable)
 
 def short(qualified: str) -> str:
     """How a file with the usual imports writes a name."""
-    return qualified.removeprefix("mindspore.") if qualified.count(".") > 1 else f"ms.{qualified.removeprefix('mindspore.')}"
+    return (
+        qualified.removeprefix("mindspore.")
+        if qualified.count(".") > 1
+        else f"ms.{qualified.removeprefix('mindspore.')}"
+    )
 
 
 def rewrite(source: str, style: str = "functional", rows: tuple[NumpyRow, ...] | None = None) -> str:
@@ -45,7 +50,8 @@ def rewrite(source: str, style: str = "functional", rows: tuple[NumpyRow, ...] |
         ("mean(x, 1, keepdims=True)", "ops.mean(x, 1, keep_dims=True)", "ops.ReduceMean(keep_dims=True)(x, 1)",
          "mint.mean(x, 1, keepdim=True)"),
         ("sum(x, axis=None)", "ops.sum(x)", "ops.ReduceSum()(x)", "mint.sum(x)"),
-        ("concatenate([x, y], axis=1)", "ops.cat([x, y], axis=1)", "ops.Concat(axis=1)([x, y])", "mint.cat([x, y], dim=1)"),
+        ("concatenate([x, y], axis=1)", "ops.cat([x, y], axis=1)", "ops.Concat(axis=1)([x, y])",
+         "mint.cat([x, y], dim=1)"),
         ("reshape(x, -1)", "ops.reshape(x, (-1,))", "ops.Reshape()(x, (-1,))", "mint.reshape(x, (-1,))"),
         ("transpose(x)", "x.T", "x.T", "x.T"),
         ("transpose(x + y)", "(x + y).T", "(x + y).T", "(x + y).T"),
@@ -124,7 +130,7 @@ def test_every_row_is_measured_by_some_call() -> None:
 
 
 @pytest.fixture(scope="module")
-def measured(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, dict[str, str]]]:
+def measured(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, dict[str, Any]]]:
     """The outcome of every call of the table in every style, from the compiler of the chosen interpreter."""
     directory = tmp_path_factory.mktemp("measure")
     jobs, results = directory / "jobs.json", directory / "results.json"
@@ -134,11 +140,11 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, di
     if "No module named 'mindspore'" in run.stderr:
         pytest.skip(f"{PYTHON} has no MindSpore; set GRAPHWARD_TEST_PYTHON")
     assert run.returncode == 0, run.stderr[-2000:]
-    outcomes: dict[str, dict[str, dict[str, str]]] = json.loads(results.read_text())
+    outcomes: dict[str, dict[str, dict[str, Any]]] = json.loads(results.read_text())
     return outcomes
 
 
-def test_every_row_says_what_the_compiler_does(measured: dict[str, dict[str, dict[str, str]]]) -> None:
+def test_every_row_says_what_the_compiler_does(measured: dict[str, dict[str, dict[str, Any]]]) -> None:
     wrong = []
     for entry in numpy_jobs.entries():
         for style in entry.row.templates:
@@ -156,8 +162,20 @@ def test_every_row_says_what_the_compiler_does(measured: dict[str, dict[str, dic
                     wrong.append(f"{entry.section}.{entry.row.name}[{entry.overload}] {style} {dtype}: the table says "
                                  f"{declared!r}, measured {found} {details}")  # fmt: skip
             if style in entry.row.no_cpu_kernel and not missing:
-                wrong.append(f"{entry.section}.{entry.row.name}[{entry.overload}] {style}: the kernel exists, measure it")
+                wrong.append(
+                    f"{entry.section}.{entry.row.name}[{entry.overload}] {style}: the kernel exists, measure it"
+                )
     assert wrong == []
+
+
+def test_a_gradient_that_is_called_zero_is_zero(measured: dict[str, dict[str, dict[str, Any]]]) -> None:
+    wrong = {}
+    for entry in numpy_jobs.entries():
+        for call in () if entry.row.has_gradient else entry.row.calls:
+            found = measured[entry.job_id(call, "float32")]["functional"].get("gradient")
+            if found:
+                wrong[entry.job_id(call, "float32")] = found
+    assert wrong == {}
 
 
 def summary(outcomes: list[str]) -> str:

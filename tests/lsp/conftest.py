@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
@@ -126,9 +127,14 @@ class Editor:
 
     async def found(self, uri: str, *codes: str) -> list[types.Diagnostic]:
         """The diagnostics, once they have these codes."""
+
+        def arrived() -> bool:
+            shown = self.shown(uri)
+            return shown is not None and [d.code for d in shown] == list(codes)
+
         try:
-            await self.until(lambda: [d.code for d in self.shown(uri) or ()] == list(codes) and self.shown(uri) is not None)
-        except TimeoutError:
+            await self.until(arrived)
+        except asyncio.TimeoutError:  # another class than TimeoutError before Python 3.11
             pytest.fail(f"wanted {codes}, the last of {self.published}")
         return self.shown(uri) or []
 
@@ -165,17 +171,18 @@ class Editor:
 
     def index(self, text: str, place: types.Position) -> int:
         """The character at a position: lines end at LF, CRLF or CR, columns count units of the agreed encoding."""
-        lines = text.replace("\r\n", "\r\0").replace("\r", "\n").replace("\0", "\0").split("\n")
-        start = sum(len(line) + 1 for line in lines[: place.line])
+        ends = [m.end() for m in re.finditer("\r\n|\r|\n", text)]
+        start = [0, *ends][place.line]
+        line = re.split("[\r\n]", text[start:], maxsplit=1)[0]
         units = {"utf-8": lambda c: len(c.encode()), "utf-16": lambda c: 1 + (ord(c) > 0xFFFF), "utf-32": lambda c: 1}
         column = 0
-        for i, character in enumerate(lines[place.line]):
+        for i, character in enumerate(line):
             if column >= place.character:
                 assert column == place.character, "a position inside a character"
                 return start + i
             column += units[self.encoding](character)
         assert column == place.character, "a position beyond the line"
-        return start + len(lines[place.line])
+        return start + len(line)
 
     def text_of(self, uri: str, place: types.Range) -> str:
         text = self.texts[uri]

@@ -42,7 +42,7 @@ async def test_a_finding_appears_on_open_and_vanishes_after_its_quick_fix(begin:
     assert shown.code_description is None
     (action,) = await editor.actions(uri, shown.range, "quickfix")
     assert (action.title, action.kind, action.is_preferred) == ("Use swapaxes [safe]", "quickfix", True)
-    assert action.diagnostics == [shown]
+    assert list(action.diagnostics or ()) == [shown]
     assert action.edit is None
     editor.apply((await editor.resolve(action)).edit)
     assert editor.texts[uri] == cell("return x.swapaxes(0, 1)")
@@ -55,7 +55,7 @@ async def test_each_alternative_is_a_quick_fix_that_says_how_far_it_can_be_trust
     uri = editor.open("net.py", cell("return old(x) + y"))
     (shown,) = await editor.found(uri, "GW991")
     assert shown.severity is types.DiagnosticSeverity.Hint
-    assert shown.tags == [types.DiagnosticTag.Deprecated]
+    assert list(shown.tags or ()) == [types.DiagnosticTag.Deprecated]
     safe, unsafe = await editor.actions(uri, shown.range, "quickfix")
     assert (safe.title, safe.is_preferred) == ("Use new [safe]", True)
     assert (unsafe.title, unsafe.is_preferred) == ("Use newer [unsafe: newer rounds differently]", None)
@@ -83,7 +83,7 @@ async def test_quick_fixes_are_those_of_the_findings_in_the_range(begin: Begin):
     first, second = await editor.found(uri, "GW110", "GW110")
     cursor = types.Range(second.range.end, second.range.end)
     (action,) = await editor.actions(uri, cursor, "quickfix")
-    assert action.diagnostics == [second]
+    assert list(action.diagnostics or ()) == [second]
     assert first.data != second.data
     assert len(await editor.actions(uri, EVERYWHERE, "quickfix")) == 2
     top = types.Range(types.Position(0, 0), types.Position(1, 0))
@@ -305,7 +305,7 @@ async def test_settings_come_from_pyproject_and_are_read_again(begin: Begin, tmp
 async def test_settings_come_from_the_client_by_request(begin: Begin):
     editor = await begin(settings={"select": ["GW99"], "docsUrl": "https://docs.example/rules/"})
     uri = editor.open("net.py", cell("y = old(y)", "return x.transpose(0, 1)"))
-    (shown,) = await editor.found(uri, "GW991")
+    await editor.found(uri, "GW991")
     await editor.until(lambda: editor.shown(uri)[0].code_description is not None)
     assert editor.shown(uri)[0].code_description.href == "https://docs.example/rules/GW991"
     editor.settings = {"ignore": ["GW99"]}
@@ -369,9 +369,9 @@ async def test_odd_documents_and_requests_are_borne(begin: Begin, tmp_path: Path
     assert editor.messages == []
 
 
-@pytest.mark.parametrize("name", ["visual_studio_code_v1.65.2", "neovim_v0.11.0", "emacs_v29.1"])
+@pytest.mark.parametrize("name", ["visual-studio-code@1.65.2", "neovim@0.11.0", "emacs@29.1"])
 async def test_recorded_clients(begin: Begin, name: str):
-    capabilities = client_capabilities(name.replace("_v", "@v").replace("visual_studio_code", "visual_studio_code"))
+    capabilities = client_capabilities(name)
     preferred = (capabilities.general and capabilities.general.position_encodings) or ["utf-16"]
     encoding = next(e for e in preferred if e in ("utf-8", "utf-16", "utf-32"))
     editor = await begin(capabilities, encoding=str(getattr(encoding, "value", encoding)))

@@ -128,7 +128,7 @@ def test_an_endless_loop_is_killed_at_its_deadline(verdicts: Verdicts) -> None:
 @pytest.mark.parametrize(
     ("id", "stage", "code", "words"),
     [
-        ("BrokenCall", "call", "ops.reshape(x, (5, 5))", "proposed_shape"),
+        ("BrokenCall", "call", "ops.reshape(x, (5, 5))", "5, 5"),
         ("BrokenInit", "construct", 'raise ValueError("no such checkpoint")', "no such checkpoint"),
         ("NUMBER", "construct", None, "neither a Cell nor a function"),
     ],

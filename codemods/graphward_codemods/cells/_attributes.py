@@ -58,8 +58,9 @@ def taken_names(project: Project, cell: ClassInfo) -> set[str]:
                 found.add(node.attr)
             elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
                 found.add(node.name)
-            elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier():
-                found.add(node.value)  # getattr(self, "name")
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id.endswith("attr"):
+                # getattr(self, "name") and its like
+                found.update(a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str))
         for node in info.node.body:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
             found.update(t.id for t in targets if isinstance(t, ast.Name))
@@ -69,6 +70,11 @@ def taken_names(project: Project, cell: ClassInfo) -> set[str]:
                 if not (isinstance(node.value, ast.Name) and node.value.id == "self"):
                     found.add(node.attr)
     return found
+
+
+def is_cell_attribute(name: str) -> bool:
+    """Whether every Cell has an attribute of that name; a CellDict refuses it as a key."""
+    return name in _CELL_ATTRIBUTES or name in ("keys", "values", "items", "pop", "clear", "update")
 
 
 def free_name(wanted: str, taken: Iterable[str]) -> str:

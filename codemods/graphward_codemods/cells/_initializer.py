@@ -25,6 +25,7 @@ class Initializer:
 
     project: Project
     cell: ClassInfo
+    _created: bool = False
 
     def __post_init__(self) -> None:
         if self.project.is_cell(self.cell) is not True:
@@ -72,11 +73,11 @@ class Initializer:
             return
         body = self.own.node.body
         last = self._last_statement(reads)
-        if len(source.indent(last.lineno).encode()) != last.col_offset and body[0].lineno == last.lineno:
-            if len(lines) > 1:
-                raise CannotMove("__init__ is written on one line")
-            rewrite.insert(self.cell.module.end(last), f"; {lines[0]}", _BODY + site)
-            return
+        if body[0].lineno == self.own.node.lineno:
+            # `def __init__(self): super().__init__()` gets its body on lines of its own.
+            start = self.cell.module.start(body[0])
+            gap = len(source.utf8[:start]) - len(source.utf8[:start].rstrip(b" \t"))
+            rewrite.replace_span(start - gap, start, f"{newline}{self.indent}")
         starts = source.line_starts
         end = last.end_lineno or last.lineno
         if end < len(starts) and (starts[end] < len(source.utf8) or source.utf8.endswith((b"\n", b"\r"))):
@@ -105,9 +106,16 @@ class Initializer:
         text = f"{name}: int = {default}" if typed else f"{name}={default}"
         source = self.cell.module.source
         offset = _end(self.cell, last, value)
-        own_line = source.indent(last.lineno) and len(source.indent(last.lineno).encode()) == last.col_offset
-        separator = f",{source.newline}{source.indent(last.lineno)}" if own_line and last is not positional[0] else ", "
-        rewrite.insert(offset, separator + text, _PARAMETERS + site)
+        rest = source.utf8[offset : source.offset(source.position(offset)[0], 0) + len(source.line_bytes(source.position(offset)[0]))]
+        tail = rest.strip()
+        indent = source.indent(last.lineno)
+        if len(indent.encode()) != last.col_offset or tail.removeprefix(b",").strip()[:1] not in (b"", b"#"):
+            rewrite.insert(offset, f", {text}", _PARAMETERS + site)
+            return
+        # One parameter a line: the new one gets its own line below, and the comment of the one above stays there.
+        if not tail.startswith(b","):
+            rewrite.insert(offset, ",", _PARAMETERS)
+        rewrite.insert(offset + len(rest), f"{indent}{text},{source.newline}", _PARAMETERS + site)
 
     def parameters(self) -> frozenset[str]:
         """The names that `__init__` takes."""
@@ -139,6 +147,9 @@ class Initializer:
     # A new __init__
 
     def _create(self, rewrite: Rewrite) -> None:
+        if self._created:
+            return
+        self._created = True
         source = self.cell.module.source
         member = source.indent(self._first_member().lineno)
         offset = self._creation_offset()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
+from graphward.analysis.kinds import Tag
 from graphward.analysis.names import all_arguments
 
 from ._creations import Creation, LoopNode
@@ -73,7 +74,8 @@ def _use(
         if start != "0":
             position = f"{index} - {start}" if start.isidentifier() or start.isdigit() else f"{index} - ({start})"
         if step != "1":
-            position = f"({position}) // {step}" if step.isdigit() else f"({position}) // ({step})"
+            offset = position if position == index else f"({position})"
+            position = f"{offset} // {step}" if step.isdigit() else f"{offset} // ({step})"
         stop = call.args[0] if len(call.args) == 1 else call.args[1]
         try:
             return LoopUse(f"for {wanted} in {move.text(iterable)}", position, edits)
@@ -81,7 +83,7 @@ def _use(
             if not (isinstance(stop, ast.Name) and _is_parameter(creation, stop.id) and start == "0" and step == "1"):
                 raise
         return LoopUse(f"for {wanted} in range({count_name})", position, edits, count=stop.id)
-    if not reads_target:
+    if not _reads_cells(creation, move, _target_names(loop)):
         move = Move(move.inference, move.function, move.cell, move.receiver, move.bound, move.reads, cells=True)
     if name == "enumerate" and isinstance(target, ast.Tuple) and isinstance(target.elts[0], ast.Name):
         assert call is not None
@@ -100,6 +102,15 @@ def _use(
         (module.end(iterable), module.end(iterable), ")"),
     ]
     return LoopUse(clause, fresh, edits)
+
+
+def _reads_cells(creation: Creation, move: Move, names: set[str]) -> bool:
+    """Whether the constructor's arguments read a Cell through one of `names`."""
+    return any(
+        isinstance(n, ast.Name) and n.id in names
+        and move.inference.kind(creation.function, n).tag not in (Tag.CONSTANT, Tag.SHAPE, Tag.SEQUENCE, Tag.SCALAR, Tag.UNKNOWN)
+        for n in ast.walk(creation.call)
+    )  # fmt: skip
 
 
 def _index_variable(

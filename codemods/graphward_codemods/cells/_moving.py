@@ -17,7 +17,11 @@ _CHANGING = frozenset({"training", "phase", "requires_grad", "compile_cache"})
 
 
 class CannotMove(Exception):
-    """Why an expression has to stay; `str()` completes "its arguments cannot move: ..."."""
+    """Why an expression has to stay. `value` is the name of graph code that it depends on, if that is why."""
+
+    def __init__(self, reason: str, value: str = ""):
+        super().__init__(reason)
+        self.value = value
 
 
 @dataclass
@@ -104,10 +108,10 @@ class Move:
             raise CannotMove("the instance itself is an argument")
         if self.function.names.is_local(name) or name in self.function.locals:
             if name in seen:
-                raise CannotMove(f"{name} is a value of {self.function.name}")
+                raise CannotMove(f"{name} is a value of {self.function.name}", name)
             value = self._single_value(name)
             if value is None:
-                raise CannotMove(f"{name} is a value of {self.function.name}")
+                raise CannotMove(f"{name} is a value of {self.function.name}", name)
             text = self.text(value, seen | {name})
             return text if isinstance(value, (ast.Constant, ast.Name, ast.Attribute, ast.Call)) else f"({text})"
         if self._imported_here(name):

@@ -15,6 +15,7 @@ from ._initializer import Initializer
 from ._loops import depends_on_loops
 from ._made import Made, made_by
 from ._moving import CannotMove
+from ._uses import unsupported
 
 _plans: WeakKeyDictionary[Inference, dict[ClassInfo | FunctionInfo, Plan]] = WeakKeyDictionary()
 
@@ -73,8 +74,8 @@ class Plan:
         return self.counts[key], self.counts[key] in existing
 
     def _wanted(self, creation: Creation) -> str:
-        variable = creation.variable or _list_variable(creation)
-        stem = variable if len(variable) > 1 else snake_case(creation.name)
+        variable = creation.variable or _list_variable(creation) or _literal_name(creation)
+        stem = variable if len(variable) > 1 or _literal_name(creation) == variable != "" else snake_case(creation.name)
         if creation.loops and not self.shared(creation) and not _list_variable(creation):
             return plural(stem)
         return stem
@@ -90,11 +91,20 @@ def plan_of(context: FunctionContext) -> Plan:
 
 
 def list_comprehension(creation: Creation) -> ast.ListComp | None:
-    """The comprehension that gives a list of just these: `[nn.Dense(4, 4) for _ in range(3)]`."""
+    """The comprehension that gives a list of just these, `[nn.Dense(4, 4) for _ in range(3)]`, when nothing is done with
+    it that a CellList cannot do."""
     loop = creation.loops[-1] if creation.loops else None
-    if isinstance(loop, ast.ListComp) and loop.elt is creation.call:
-        return loop
-    return None
+    if not (isinstance(loop, ast.ListComp) and loop.elt is creation.call):
+        return None
+    parents = creation.function.parents
+    kind = "parameters" if creation.what is What.PARAMETER else "list"
+    parent = parents.get(loop)
+    if isinstance(parent, ast.Assign) and len(parent.targets) == 1 and isinstance(parent.targets[0], ast.Name):
+        name = parent.targets[0].id
+        loads = [n for n in creation.function.nodes if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load)]
+    else:
+        loads = [loop]
+    return None if any(unsupported(load, parents, kind, False) for load in loads) else loop
 
 
 def _list_variable(creation: Creation) -> str:
@@ -104,6 +114,15 @@ def _list_variable(creation: Creation) -> str:
     if isinstance(parent, ast.Assign) and len(parent.targets) == 1 and isinstance(parent.targets[0], ast.Name):
         return parent.targets[0].id
     return ""
+
+
+def _literal_name(creation: Creation) -> str:
+    """The name that a Parameter has of its own."""
+    if creation.what is not What.PARAMETER:
+        return ""
+    value = next((k.value for k in creation.call.keywords if k.arg == "name"), None)
+    name = value.value if isinstance(value, ast.Constant) else ""
+    return name if isinstance(name, str) and name.isidentifier() else ""
 
 
 def _is_inside(function: FunctionInfo, outer: FunctionInfo) -> bool:

@@ -55,8 +55,7 @@ def relocate(context: FunctionContext, plan: Plan, creation: Creation) -> Reloca
     text = _indented(context.module, creation.call, move.text(creation.call), place.indent)
     if creation.what is What.PARAMETER:
         text = _named(creation, attribute, uses, text)
-    text = _collected(rewrite, creation, uses, text)
-    lines = _lines(f"{place.receiver}.{attribute} = {text}", place.indent)
+    lines = _lines(f"{place.receiver}.{attribute} = ", _collected(rewrite, creation, uses, text), place)
     kept = creation.what is What.PARAMETER or not (plan.shared(creation) or plan.made(creation).stateless)
     condition = _condition(creation, move) if kept and not uses else ""
     if condition:
@@ -94,14 +93,15 @@ def _loops(
     return uses, said
 
 
-def _collected(rewrite: Rewrite, creation: Creation, uses: list[LoopUse], text: str) -> str:
-    """The list that the loops fill."""
-    for use in reversed(uses):
-        spelled = rewrite.spell("mindspore.ParameterTuple" if creation.what is What.PARAMETER else "mindspore.nn.CellList")
-        text = f"{spelled}([{text} {use.clause}])"
+def _collected(rewrite: Rewrite, creation: Creation, uses: list[LoopUse], text: str) -> list[str]:
+    """The value to keep, or the list that the loops fill; one piece a line where it does not fit on one."""
     if creation.what is What.PARAMETER and len(uses) > 1:
         raise CannotMove("a ParameterTuple has one level only")
-    return text
+    pieces = [text]
+    for use in reversed(uses):
+        spelled = rewrite.spell("mindspore.ParameterTuple" if creation.what is What.PARAMETER else "mindspore.nn.CellList")
+        pieces = [f"{spelled}(", "[", *pieces, use.clause, "]", ")"]
+    return pieces
 
 
 def _named(creation: Creation, attribute: str, uses: list[LoopUse], text: str) -> str:
@@ -296,14 +296,23 @@ def _indented(module: Module, call: ast.Call, text: str, indent: str) -> str:
     return "\n".join([first, *((indent + line[len(old) :]) if line.startswith(old) else line for line in rest)])
 
 
-def _lines(statement: str, indent: str) -> list[str]:
-    """The statement as one entry, broken at its outermost bracket where it is too long."""
-    if "\n" in statement or len(indent) + len(statement) <= _MAX_LINE or not statement.endswith(")"):
-        return [statement]
-    head, bracket, tail = statement.partition("(")
-    if not bracket or not tail.endswith(")"):
-        return [statement]
-    return [f"{head}(", f"    {tail[:-1]}", ")"]
+def _lines(head: str, pieces: list[str], place: Initializer) -> list[str]:
+    """`head` and the pieces of a value as the lines of a statement."""
+    if len(pieces) == 1 or len(place.indent) + len(head) + len(_flat(pieces)) <= _MAX_LINE:
+        return [head + _flat(pieces)]
+    inner = _flat(pieces[1:-1])
+    if len(place.indent) + len(place.step) + len(inner) <= _MAX_LINE:
+        return [head + pieces[0], place.step + inner, ")"]
+    lines, depth = [], 0
+    for piece in pieces:
+        depth -= piece in ("]", ")")
+        lines.append(place.step * depth + piece)
+        depth += piece.endswith(("(", "["))
+    return [head + lines[0], *lines[1:]]
+
+
+def _flat(pieces: list[str]) -> str:
+    return "".join(f" {piece}" if piece.startswith("for ") else piece for piece in pieces)
 
 
 def _tokens(text: str) -> list[tokenize.TokenInfo]:

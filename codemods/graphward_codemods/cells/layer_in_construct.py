@@ -135,7 +135,7 @@ class LayerInConstruct(Rule):
             done = relocate(context, plan, creation)
         except CannotMove as reason:
             return context.rewrite().manual(
-                f"make {creation.name} in __init__", f"not moved by itself: {reason}; {_advice(plan, creation)}"
+                f"make {creation.name} in __init__", f"not moved by itself: {reason}; {_advice(plan, creation, reason.value)}"
             )
         except ValueError as reason:
             return context.rewrite().manual(f"make {creation.name} in __init__", f"not moved by itself: {reason}")
@@ -159,7 +159,8 @@ def _may_be_class(node: ast.expr) -> bool:
     return name.lstrip("_")[:1].isupper()
 
 
-def _advice(plan: Plan, creation: Creation) -> str:
+def _advice(plan: Plan, creation: Creation, value: str) -> str:
     if plan.cell is None:
         return "make it where the caller's Cell has its __init__, and hand it in as an argument"
-    return f"give {plan.cell.name}.__init__ what it needs to make the {creation.name}, and keep it as an attribute"
+    what = f"the value of {value} as an argument" if value else "what it takes"
+    return f"give {plan.cell.name}.__init__ {what}, make the {creation.name} there and keep it as an attribute"

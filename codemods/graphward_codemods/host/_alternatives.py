@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass
 
 from graphward.analysis.inference import Inference
-from graphward.analysis.kinds import Kind, Tag
+from graphward.analysis.kinds import Tag
 from graphward.analysis.module import FunctionInfo
 from graphward.knowledge.numpy_functions import MEASURED_DTYPES, NumpyRow
 from graphward.rules.context import FunctionContext, Options
@@ -14,7 +14,8 @@ from graphward.rules.rewrite import Rewrite
 from graphward.source.fixes import Fix
 
 from ._conversion import Binding, Converter, bind_calls
-from ._islands import Island, find_islands
+from ._gradients import Gradients
+from ._islands import Island, array_groups
 from ._uses import Obstacle, callee
 
 
@@ -36,29 +37,35 @@ def plan(context: FunctionContext, island: Island) -> Plan:
     doubts = _doubts(context, island, binding)
     names = sorted({call.name.rpartition(".")[2] for call in island.calls if not call.method})
     title = f"Compute {', '.join(names)} in the graph" if names else "Keep the Tensor in the graph"
-    if not any(leave.carries_gradient and not _is_discrete(context.kind(leave.node)) for leave in island.exits):
-        fix = _write(context, island, binding, cut=False)
+    cuts = _cuts(context, island, binding)
+    if not cuts:
+        fix = _write(context, island, binding, cuts)
         return Plan((fix.unsafe(title, _sentence(doubts)) if doubts else fix.safe(title),), None)
-    restored = _write(context, island, binding, cut=False).unsafe(
+    restored = _write(context, island, binding, frozenset()).unsafe(
         f"{title}, with its gradient",
         _sentence(["NumPy cuts the gradient here and the rewrite has one", *doubts]),
         restores_gradient=True,
     )
-    cut = _write(context, island, binding, cut=True)
+    cut = _write(context, island, binding, cuts)
     kept_title = f"{title}, the gradient cut as before"
     kept = cut.unsafe(kept_title, _sentence(doubts)) if doubts else cut.safe(kept_title)
     return Plan((restored, kept), None)
 
 
-def _write(context: FunctionContext, island: Island, binding: Binding, *, cut: bool) -> Rewrite:
+def _write(context: FunctionContext, island: Island, binding: Binding, cuts: frozenset[ast.expr]) -> Rewrite:
     rewrite = context.rewrite()
-    Converter(context, island, binding, rewrite, cut=cut).write()
+    Converter(context, island, binding, rewrite, cuts).write()
     return rewrite
 
 
-def _is_discrete(kind: Kind) -> bool:
-    """Whether values of the kind have no gradient anyway."""
-    return kind.dtype is not None and (kind.dtype == "bool" or kind.dtype.startswith(("int", "uint")))
+def _cuts(context: FunctionContext, island: Island, binding: Binding) -> frozenset[ast.expr]:
+    """The expressions at which the island cuts a gradient that its rewrite would have."""
+    gradients = Gradients(context, island.host, binding)
+    found = set()
+    for leave in island.exits:
+        if leave.carries_gradient and gradients.reach(leave.node):
+            found.add(leave.user if leave.how == "constructor" else leave.node)
+    return frozenset(node for node in found if isinstance(node, ast.expr))
 
 
 def _sentence(parts: list[str]) -> str:
@@ -119,10 +126,14 @@ def _why_not(inference: Inference, options: Options, function: FunctionInfo, see
     callers = {caller.function: caller for caller, _ in reached.sites if caller.function not in seen}
     for place in (reached, *callers.values()):
         context = FunctionContext(place, inference, options)
-        for island in find_islands(context):
+        for island in array_groups(context):
             if place is not reached and function not in _called(context, island):
                 continue
-            obstacles = [o for o in (*island.obstacles, *bind_calls(context, island).obstacles) if o.node is not place.function.node]
+            obstacles = [
+                o
+                for o in (*island.obstacles, *bind_calls(context, island).obstacles)
+                if o.node is not place.function.node
+            ]
             obstacles += _blocked_callees(context, island, seen | {place.function})
             if obstacles:
                 return obstacles[0].reason
@@ -141,9 +152,13 @@ def _doubts(context: FunctionContext, island: Island, binding: Binding) -> list[
         doubts += _dtype_doubts(dtypes, island, binding, context.options.op_style)
     if island.arrays:
         doubts.append("NumPy arrays join in as Tensors, whose dtypes combine by MindSpore's rules")
+    if _mixes_dtypes(island, binding):
+        doubts.append("NumPy combines integers or booleans with float32 in float64, MindSpore in float32")
     doubts += [f"{name} is rewritten in its turn" for name in sorted({f.name for f in _called(context, island)})]
     if _scalar_arithmetic(context, island, binding):
-        doubts.append("NumPy computes a number of a full reduction and a Python number in float64, MindSpore in float32")
+        doubts.append(
+            "NumPy computes a number of a full reduction and a Python number in float64, MindSpore in float32"
+        )
     for how, text in (
         ("return", "the caller gets a Tensor instead of a NumPy array"),
         ("call", "the called function gets a Tensor instead of a NumPy array"),
@@ -162,7 +177,7 @@ def _tensor(entry: ast.Call) -> ast.expr:
 def _dtype_doubts(dtypes: set[str | None], island: Island, binding: Binding, style: str) -> list[str]:
     """What differs when the arrays are no float32: operators that do the same for every dtype leave no doubt."""
     names = {b.row.name for b in binding.bound.values() if not _is_neutral(b.row, style)}
-    if any(isinstance(value, ast.BinOp) for value in island.values):
+    if island.inplace or any(isinstance(value, ast.BinOp) for value in island.values):
         names.add("arithmetic")
     if not names:
         return []
@@ -173,6 +188,13 @@ def _dtype_doubts(dtypes: set[str | None], island: Island, binding: Binding, sty
 
 def _is_neutral(row: NumpyRow, style: str) -> bool:
     return all(row.outcome(dtype, style) == "same" for dtype in MEASURED_DTYPES)
+
+
+def _mixes_dtypes(island: Island, binding: Binding) -> bool:
+    """Whether arithmetic may meet what comparisons, counts and indices give."""
+    discrete = any(not bound.row.has_gradient for bound in binding.bound.values())
+    discrete = discrete or any(isinstance(value, ast.Compare) for value in island.values)
+    return discrete and any(isinstance(value, ast.BinOp) for value in island.values)
 
 
 def _scalar_arithmetic(context: FunctionContext, island: Island, binding: Binding) -> bool:

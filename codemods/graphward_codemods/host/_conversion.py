@@ -12,6 +12,8 @@ from graphward.knowledge.numpy_einsum import matrix_product
 from graphward.knowledge.numpy_functions import function_rows, method_rows, mindspore_dtype
 from graphward.rules.context import FunctionContext
 from graphward.rules.rewrite import Rewrite
+from graphward.source.edits import apply_edits
+from graphward.source.layout import token_edits
 from graphward.source.precedence import guarded
 
 from ._islands import Island
@@ -82,16 +84,27 @@ def replace(context: FunctionContext, rewrite: Rewrite, node: ast.expr, text: st
     """Replace token by token where that keeps comments and line breaks, else as a whole: it reads better."""
     old, span = context.text(node), context.span(node)
     if "\n" in old or "#" in old:
-        rewrite.replace(node, text, parent)
+        rewrite.replace(node, text if _stands_alone(old, text) else f"({text})", parent)
     else:
         rewrite.replace_span(span.start, span.end, guarded(text, node, parent))
 
 
-class Converter:
-    """Writes one version of an island into `rewrite`. `cut` keeps the gradient cut: values that leave are wrapped in
-    `stop_gradient`."""
+def _stands_alone(old: str, new: str) -> bool:
+    """Whether `new` in the layout of `old` needs no brackets for its line breaks: `Tensor(...)` had some to lose."""
+    edits, _ = token_edits(old, new, 0)
+    try:
+        ast.parse("_ = " + apply_edits(old.encode(), edits).decode())
+    except SyntaxError:
+        return False
+    return True
 
-    def __init__(self, context: FunctionContext, island: Island, binding: Binding, rewrite: Rewrite, *, cut: bool):
+
+class Converter:
+    """Writes one version of an island into `rewrite`. The expressions in `cuts` are wrapped in `stop_gradient`."""
+
+    def __init__(
+        self, context: FunctionContext, island: Island, binding: Binding, rewrite: Rewrite, cuts: frozenset[ast.expr]
+    ):
         self._context = context
         self._island = island
         self._bound = binding.bound
@@ -102,11 +115,7 @@ class Converter:
         self._makers = {leave.user for leave in island.exits if leave.how == "constructor"}
         # `a[0] += b` writes into the Tensor in both modes.
         self._augmented = [s for s in island.inplace if isinstance(s.target, ast.Name)]
-        self._wrapped: set[ast.AST] = set()
-        if cut:
-            for leave in island.exits:
-                if leave.carries_gradient and context.kind(leave.node).dtype != "bool":
-                    self._wrapped.add(leave.user if leave.how == "constructor" else leave.node)
+        self._wrapped = cuts
 
     def write(self) -> None:
         """Add the edits of the whole island to the rewrite."""
@@ -120,7 +129,9 @@ class Converter:
         """The outermost expressions that change, with their parents."""
         found: list[tuple[ast.expr, ast.AST]] = []
         inplace = {statement.value for statement in self._augmented}
-        stack: list[tuple[ast.AST, ast.AST]] = [(statement, self._context.function.node) for statement in reversed(body)]
+        stack: list[tuple[ast.AST, ast.AST]] = [
+            (statement, self._context.function.node) for statement in reversed(body)
+        ]
         while stack:
             node, parent = stack.pop()
             if node in inplace:
@@ -132,7 +143,13 @@ class Converter:
         return found
 
     def _is_changed(self, node: ast.expr) -> bool:
-        return node in self._entries or node in self._bound or node in self._arrays or node in self._makers or node in self._wrapped
+        return (
+            node in self._entries
+            or node in self._bound
+            or node in self._arrays
+            or node in self._makers
+            or node in self._wrapped
+        )
 
     def _text(self, node: ast.expr) -> str:
         text = self._converted(node) if self._is_changed(node) else self._spliced(node)
@@ -205,7 +222,9 @@ class Converter:
 
     def _drop_assignment(self, node: ast.expr, parent: ast.AST) -> bool:
         """Leave out `x = x.asnumpy()`, which would become `x = x`, where that leaves a statement in its block."""
-        if not (isinstance(parent, ast.Assign) and len(parent.targets) == 1 and isinstance(parent.targets[0], ast.Name)):
+        if not (
+            isinstance(parent, ast.Assign) and len(parent.targets) == 1 and isinstance(parent.targets[0], ast.Name)
+        ):
             return False
         if parent.targets[0].id != self._text(node):
             return False
@@ -237,7 +256,9 @@ class Converter:
         operation = ast.BinOp(ast.Name(target), statement.op, statement.value)
         value = guarded(self._text(statement.value), statement.value, operation)
         span = self._context.span(statement)
-        self._rewrite.replace_span(span.start, span.end, f"{target} = {target} {symbol.strip().rstrip('(').rstrip('= ')} {value}")
+        self._rewrite.replace_span(
+            span.start, span.end, f"{target} = {target} {symbol.strip().rstrip('(').rstrip('= ')} {value}"
+        )
 
 
 def tensor_of_tensor(context: FunctionContext, node: ast.Call) -> str | None:

@@ -25,9 +25,11 @@ class Island:
 
     `entries` are the `.asnumpy()` calls, `calls` the NumPy functions and methods, `values` all expressions that hold
     arrays, `exits` where they leave. `tensors` are Tensors that NumPy is given as they are, `arrays` NumPy arrays
-    known while compiling that the island computes with, `inplace` augmented assignments to its `variables`.
+    known while compiling that the island computes with, `inplace` augmented assignments to its `variables`. `host`
+    is what the whole function computes on the host.
     """
 
+    host: HostValues
     entries: list[ast.Call] = field(default_factory=list)
     calls: list[HostCall] = field(default_factory=list)
     values: list[ast.expr] = field(default_factory=list)
@@ -45,6 +47,11 @@ class Island:
 
 def find_islands(context: FunctionContext) -> list[Island]:
     """The islands of one function, in source order."""
+    return [island for island in array_groups(context) if island.entries or island.calls]
+
+
+def array_groups(context: FunctionContext) -> list[Island]:
+    """The islands, and what a function does with arrays that it is given without NumPy having a part in it."""
     values = HostValues(context)
     return _Finder(context, values).islands() if values.host or values.calls else []
 
@@ -80,13 +87,13 @@ class _Finder:
         for node in values.nodes:
             if node in values.host or node in values.calls:
                 assert isinstance(node, ast.expr)
-                self._fill(found.setdefault(self._groups.find(node), Island()), node)
+                self._fill(found.setdefault(self._groups.find(node), Island(values)), node)
         for node in values.nodes:
             if isinstance(node, ast.AugAssign) and node.target in values.host:
                 found[self._groups.find(node.target)].inplace.append(node)
         for island in found.values():
             self._check_variables(island)
-        return [island for island in found.values() if island.entries or island.calls]
+        return list(found.values())
 
     def _connect(self) -> None:
         values = self._values
@@ -119,7 +126,11 @@ class _Finder:
         if node in values.calls:
             island.calls.append(values.calls[node])
         operands = values.operands(node)
-        island.tensors += [o for o in operands if o not in values.host and self._context.kind(o).is_tensor and not values.is_entry(node)]
+        island.tensors += [
+            o
+            for o in operands
+            if o not in values.host and self._context.kind(o).is_tensor and not values.is_entry(node)
+        ]
         if node in values.calls or isinstance(node, (ast.BinOp, ast.Compare)):
             island.arrays += [o for o in operands if self._is_constant_array(o)]
         if node in values.host and not isinstance(getattr(node, "ctx", None), ast.Store):
@@ -132,7 +143,12 @@ class _Finder:
     def _is_constant_array(self, node: ast.expr) -> bool:
         """An array (not a NumPy number) that is known while compiling."""
         kind = self._context.kind(node)
-        return node not in self._values.host and kind.tag is Tag.NDARRAY and not kind.variable and not self._is_number(node)
+        return (
+            node not in self._values.host
+            and kind.tag is Tag.NDARRAY
+            and not kind.variable
+            and not self._is_number(node)
+        )
 
     def _is_number(self, node: ast.expr) -> bool:
         """Whether NumPy gives a number: `np.sqrt(5)`, `np.prod(x.shape)`, `np.sqrt(d) * 2`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -26,7 +27,8 @@ _BUILTINS = {
     "bool": True, "float": True, "int": True, "len": True, "print": True,
 }  # fmt: skip
 _TRANSPARENT = (
-    ast.Tuple, ast.List, ast.ListComp, ast.GeneratorExp, ast.comprehension, ast.keyword, ast.IfExp, ast.Starred, ast.Slice,
+    ast.Tuple, ast.List, ast.Starred, ast.Slice, ast.keyword, ast.IfExp, ast.ListComp, ast.GeneratorExp,
+    ast.comprehension,
 )  # fmt: skip
 
 
@@ -103,8 +105,7 @@ class Uses:
         if isinstance(user, ast.AugAssign):
             return None if user.target in self._values.host else self._store(user.target)
         if isinstance(user, (ast.Assign, ast.AnnAssign)):
-            targets = user.targets if isinstance(user, ast.Assign) else [user.target]
-            return next(filter(None, map(self._store, targets)), None)
+            return self._stores(user.targets if isinstance(user, ast.Assign) else [user.target])
         if isinstance(user, (ast.If, ast.While, ast.Assert, ast.IfExp, ast.BoolOp, ast.comprehension)):
             return "truth"
         if isinstance(user, ast.UnaryOp) and isinstance(user.op, ast.Not):
@@ -124,11 +125,19 @@ class Uses:
             return "tensor"
         return Obstacle(user, f"the array is used in `{self._quoted(user)}`")
 
+    def _stores(self, targets: Iterable[ast.expr]) -> str | Obstacle | None:
+        """The first of the targets that is more than a variable of the island decides."""
+        for target in targets:
+            outcome = self._store(target)
+            if outcome is not None:
+                return outcome
+        return None
+
     def _store(self, target: ast.expr) -> str | Obstacle | None:
         if isinstance(target, ast.Name):
             return None if self._context.kind(target).tag is not Tag.TENSOR else "tensor"
         if isinstance(target, (ast.Tuple, ast.List)):
-            return next(filter(None, map(self._store, target.elts)), None)
+            return self._stores(target.elts)
         if isinstance(target, ast.Subscript):
             if target.value in self._values.host:
                 return None
@@ -160,7 +169,12 @@ class Uses:
         if name in TENSOR_CONSTRUCTORS:
             if str(name).endswith("from_numpy") and is_written(self._context, user):
                 return Obstacle(user, "the Tensor shares the memory of the array, and is written into")
-            if user.args and user.args[0] is node and all(k.arg == "dtype" for k in user.keywords) and len(user.args) < 3:
+            if (
+                user.args
+                and user.args[0] is node
+                and all(k.arg == "dtype" for k in user.keywords)
+                and len(user.args) < 3
+            ):
                 return "constructor"
             return Obstacle(user, f"`{self._quoted(user)}` makes a Tensor in another way")
         appended = self._values.appended(user)
@@ -193,15 +207,21 @@ class Uses:
 
     def _owns_its_memory(self, name: str) -> bool:
         """Whether each array that the variable holds is fresh and has no other name."""
-        if name in {argument.arg for argument in ast.walk(self._context.function.node.args) if isinstance(argument, ast.arg)}:
-            bound = [n for n in self._values.nodes if isinstance(n, ast.Name) and n.id == name and n in self._values.host]
+        if name in {
+            argument.arg for argument in ast.walk(self._context.function.node.args) if isinstance(argument, ast.arg)
+        }:
+            bound = [
+                n for n in self._values.nodes if isinstance(n, ast.Name) and n.id == name and n in self._values.host
+            ]
             if not bound:
                 return False
         for target, value in self._values.bindings:
             if isinstance(target, ast.Name) and target.id == name and value not in self._augmenting():
                 if not self._is_fresh(value):
                     return False
-        loads = (n for n in self._values.nodes if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load))
+        loads = (
+            n for n in self._values.nodes if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load)
+        )
         return not any(self._may_alias(node) for node in loads)
 
     def _augmenting(self) -> set[ast.expr]:
@@ -230,7 +250,9 @@ class Uses:
             elif not isinstance(user, (ast.Attribute, *_TRANSPARENT)):
                 break
             part, user = user, self._parents.get(user)
-        return isinstance(user, (ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.For)) and part is getattr(user, "value", None)
+        return isinstance(user, (ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.For)) and part is getattr(
+            user, "value", None
+        )
 
     def _quoted(self, node: ast.AST) -> str:
         line, newline, _ = self._context.text(node).partition("\n")
@@ -255,9 +277,11 @@ def is_written(context: FunctionContext, node: ast.expr) -> bool:
         return False
     name = parent.targets[0].id
     for other in context.function.nodes:
-        target = other.target if isinstance(other, ast.AugAssign) else None
-        if isinstance(other, ast.Subscript) and isinstance(other.ctx, ast.Store):
-            target = other.value
-        if isinstance(target, ast.Name) and target.id == name:
+        written: ast.AST | None = None
+        if isinstance(other, ast.AugAssign):
+            written = other.target
+        elif isinstance(other, ast.Subscript) and isinstance(other.ctx, ast.Store):
+            written = other.value
+        if isinstance(written, ast.Name) and written.id == name:
             return True
     return False

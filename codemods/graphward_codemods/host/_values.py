@@ -52,14 +52,30 @@ class HostValues:
         self.array_parameters: frozenset[str] = frozenset()
         self._names: set[str] = set()
         if b"numpy" in context.module.source.utf8 and any(map(self._is_start, self.nodes)):
+            self.array_parameters = self._array_parameters()
             self._mark()
+        elif self._may_be_given_arrays():
+            self.array_parameters = self._array_parameters()
+            if self.array_parameters:
+                self._mark()
+
+    def _may_be_given_arrays(self) -> bool:
+        """Whether a caller's file has anything to do with NumPy."""
+        callers = {caller.function.module for caller, _ in self._context.reached.sites}
+        return any(b"numpy" in module.source.utf8 for module in callers)
+
+    def _array_parameters(self) -> frozenset[str]:
+        parameters = self._context.inference.parameters(self._context.function)
+        return frozenset(name for name, kind in parameters.items() if kind.tag is Tag.NDARRAY and kind.variable)
 
     def kind(self, node: ast.AST) -> Kind:
         return self._context.kind(node)
 
     def is_entry(self, node: ast.AST) -> bool:
         """`x.asnumpy()`, which only a Tensor has; `x.numpy()` of what is known to be one."""
-        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not node.args and not node.keywords):
+        if not (
+            isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not node.args and not node.keywords
+        ):
             return False
         return node.func.attr == "asnumpy" or (node.func.attr == "numpy" and self.kind(node.func.value).is_tensor)
 
@@ -111,8 +127,6 @@ class HostValues:
 
     def _mark(self) -> None:
         self.bindings = list(self._find_bindings())
-        parameters = self._context.inference.parameters(self._context.function)
-        self.array_parameters = frozenset(n for n, kind in parameters.items() if kind.tag is Tag.NDARRAY and kind.variable)
         self._names |= self.array_parameters
         size = -1
         while size != len(self.host) + len(self._names) + len(self.lists):

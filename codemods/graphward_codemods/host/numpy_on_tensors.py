@@ -75,7 +75,9 @@ class NumpyOnTensors(Rule):
                 if not call.delegates:
                     message += ", and so does the gradient"
                 if outcome.obstacle is not None:
-                    message += f"; no rewrite: {_where(context, outcome.obstacle.node, call.node)}{outcome.obstacle.reason}"
+                    message += (
+                        f"; no rewrite: {_where(context, outcome.obstacle.node, call.node)}{outcome.obstacle.reason}"
+                    )
                 evidence = tuple(context.kind(node).evidence for node in (call.node, *call.node.args))
                 yield context.finding(self, call.node, message, evidence=evidence, fixes=outcome.fixes)
 

@@ -19,7 +19,7 @@ class CallGraph:
     def __init__(self, project: Project):
         self._project = project
         self._names: dict[FunctionInfo, dict[str, FunctionInfo | None]] = {}
-        self._members: dict[tuple[ClassInfo, str, str], Target | None] = {}
+        self._members: dict[tuple[ClassInfo, str, str], list[Target]] = {}
 
     def callees(self, function: FunctionInfo, cell: ClassInfo | None) -> Iterator[tuple[ast.AST, *Target]]:
         """`(node, function, class of its self)` for each project function that `function` names or calls; `cell` is
@@ -36,8 +36,7 @@ class CallGraph:
                     # A function nested in a method keeps the method's `self`.
                     yield node, found, cell if found.outer is not None else found.owner
             else:
-                target = self._by_attribute(function, cell, receiver, node)  # type: ignore[arg-type]
-                if target is not None:
+                for target in self._by_attribute(function, cell, receiver, node):  # type: ignore[arg-type]
                     yield (node, *target)
 
     def _by_name(self, function: FunctionInfo, name: str) -> FunctionInfo | None:
@@ -58,38 +57,38 @@ class CallGraph:
 
     def _by_attribute(
         self, function: FunctionInfo, cell: ClassInfo | None, receiver: str | None, node: ast.Attribute
-    ) -> Target | None:
+    ) -> list[Target]:
         value = node.value
         if isinstance(value, ast.Name) and value.id == receiver:
-            return self._member(cell, node.attr, "") if cell else None
+            return self._member(cell, node.attr, "") if cell else []
         if isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name) and value.value.id == receiver:
-            return self._member(cell, value.attr, node.attr) if cell else None
+            return self._member(cell, value.attr, node.attr) if cell else []
         if isinstance(value, ast.Call):
             target = self._of_call(function, cell, value, node.attr)
         else:
             target = self._dotted(function, node)
-        return target if target and not _runs_while_compiling(target[0]) else None
+        return [target] if target and not _runs_while_compiling(target[0]) else []
 
-    def _member(self, cell: ClassInfo, attribute: str, method: str) -> Target | None:
-        """What `self.<attribute>` calls, or `self.<attribute>.<method>`."""
+    def _member(self, cell: ClassInfo, attribute: str, method: str) -> list[Target]:
+        """What `self.<attribute>` calls, or `self.<attribute>.<method>`; of a container, what its elements call."""
         key = (cell, attribute, method)
         if key not in self._members:
             found = self._find_member(cell, attribute, method)
-            self._members[key] = found if found and not _runs_while_compiling(found[0]) else None
+            self._members[key] = [target for target in found if not _runs_while_compiling(target[0])]
         return self._members[key]
 
-    def _find_member(self, cell: ClassInfo, attribute: str, method: str) -> Target | None:
+    def _find_member(self, cell: ClassInfo, attribute: str, method: str) -> list[Target]:
         project = self._project
-        if not method:
-            own = project.method(cell, attribute)
-            if own is not None:
-                return own, cell
-        held = project.attribute_class(cell, attribute)
-        if held is None:
-            return None
-        names = (method,) if method else ("construct", "__call__")
-        called = next((m for n in names if (m := project.method(held, n))), None)
-        return (called, held) if called else None
+        own = project.method(cell, attribute) if not method else None
+        if own is not None:
+            return [(own, cell)]
+        found: list[Target] = []
+        for held in project.attribute_classes(cell, attribute):
+            names = (method,) if method else ("construct", "__call__")
+            called = next((m for n in names if (m := project.method(held, n))), None)
+            if called is not None:
+                found.append((called, held))
+        return found
 
     def _of_call(self, function: FunctionInfo, cell: ClassInfo | None, call: ast.Call, attribute: str) -> Target | None:
         """`super().method` and `Class(...).method`."""

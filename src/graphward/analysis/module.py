@@ -85,6 +85,22 @@ class FunctionInfo:
         return found
 
     @cached_property
+    def self_appends(self) -> list[tuple[str, ast.expr]]:
+        """`(attribute, value)` of each `self.attribute.append(value)` in the method."""
+        if self.owner is None or b".append(" not in self.module.source.utf8:
+            return []
+        found: list[tuple[str, ast.expr]] = []
+        for node in statements(self.node.body):
+            call = node.value if isinstance(node, ast.Expr) else None
+            if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and len(call.args) == 1):
+                continue
+            held = call.func.value
+            if call.func.attr == "append" and isinstance(held, ast.Attribute) and isinstance(held.value, ast.Name):
+                if held.value.id == self.receiver:
+                    found.append((held.attr, call.args[0]))
+        return found
+
+    @cached_property
     def wrapped(self) -> dict[str, str]:
         """Variable to function name, for each `variable = ms.grad(function)` or the like in the body."""
         return _wrapping_assignments(self.node.body, self.names)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from ..knowledge.names import CELL_NAMES, canonical
 from .module import ClassInfo, FunctionInfo, Module
 from .names import dotted
+from .tree import children
 
 # Re-exports chain through `__init__` files; a longer chain is a cycle.
 _MAX_HOPS = 12
@@ -135,13 +136,26 @@ class Project:
             self._attributes[info] = found
         return self._attributes[info]
 
-    def attribute_class(self, info: ClassInfo, attribute: str) -> ClassInfo | None:
-        """The project class whose instance `self.<attribute>` holds, where an assignment shows it."""
-        for method, value in self.attribute_values(info).get(attribute, ()):
-            found = self.called_class(method, value)
-            if found is not None:
-                return found
-        return None
+    def attribute_classes(self, info: ClassInfo, attribute: str) -> list[ClassInfo]:
+        """The project classes whose instances `self.<attribute>` holds, itself or as a container, where assignments
+        and appends show it."""
+        found: list[ClassInfo] = []
+        values = self.attribute_values(info).get(attribute, [])
+        appended = [(m, v) for c in self.mro(info) for m in c.methods.values() for n, v in m.self_appends if n == attribute]
+        for method, value in [*values, *appended]:
+            found += (c for c in self._made(method, value) if c not in found)
+        return found
+
+    def _made(self, function: FunctionInfo, value: ast.expr) -> Iterator[ClassInfo]:
+        """The classes that an expression constructs; the arguments of a project class are its own business."""
+        stack: list[ast.AST] = [value]
+        while stack:
+            node = stack.pop()
+            made = self.called_class(function, node) if isinstance(node, ast.Call) else None
+            if made is not None:
+                yield made
+            else:
+                stack += children(node)
 
     def called_class(self, function: FunctionInfo, value: ast.expr) -> ClassInfo | None:
         """The project class that `value` constructs, if it is such a call."""

@@ -133,9 +133,7 @@ def _is_none(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is None
 
 
-def render(
-    bound: BoundCall, style: str, text_of: Callable[[Argument], str], spell: Callable[[str], str]
-) -> str:
+def render(bound: BoundCall, style: str, text_of: Callable[[Argument], str], spell: Callable[[str], str]) -> str:
     """The MindSpore call in ``style``, or in the functional form where the row has no such style.
 
     ``text_of`` gives the source of an argument (rewritten already where it is itself part of the rewrite, and a dtype

@@ -88,6 +88,7 @@ class NumpyRow:
     no_cpu_kernel: frozenset[str] = frozenset()
     assumes: str = ""
     none: str = ""
+    has_gradient: bool = True
     calls: tuple[str, ...] = ()
     domain: str = "any"
 
@@ -166,6 +167,7 @@ def _row(name: str, data: Mapping[str, Any]) -> NumpyRow:
         no_cpu_kernel=frozenset(data.get("no_cpu_kernel", ())),
         assumes=data.get("assumes", ""),
         none=data.get("none", ""),
+        has_gradient=data.get("gradient") != "zero",
         calls=tuple(data.get("calls", ())),
         domain=data.get("domain", "any"),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from ..engine.workspace import Workspace
 from ..rules.rule import Rule
 from ..source.fixes import Applicability
 from ..source.text import SourceText
-from ..verify.bisect import bisect
+from ..verify.bisect import Culprit, bisect
 from ..verify.jobs import Job, Options
 from ..verify.session import Progress, Session
 from ..verify.verdicts import Verdict
@@ -25,8 +25,8 @@ from .trees import Trees
 UNDECIDED = frozenset({"no-inputs", "original-broken", "no-kernel"})
 # How many regions around a function are tried when its own cannot be run.
 _PARENTS = 4
-
-Renderer = Callable[[Mapping[str, int]], FixResult]
+# How many proofs one bisection may take.
+_MAX_PROOFS = 24
 
 
 @dataclass
@@ -74,11 +74,12 @@ class _Prover:
         self.targets: dict[str, ProofTarget] = {}
         self.turned_away: dict[str, str] = {}
         self._rendered: dict[tuple[tuple[str, int], ...], FixResult] = {}
+        self._known: dict[tuple[str, tuple[tuple[str, int], ...]], Verdict] = {}
 
     def run(self, first: CheckResult) -> Migration:
         self._first_round()
-        for name in [n for n, v in self.verdicts.items() if not v.verified and v.verdict not in UNDECIDED]:
-            self._bisect(self.targets[name])
+        for target in sorted(self.targets.values(), key=lambda t: (len(t.places), t.name)):
+            self._settle(target)
         unproven = self._unproven()
         for name in unproven:
             self.choice.pop(name, None)
@@ -99,13 +100,27 @@ class _Prover:
         return [t for name, t in found.items() if name not in self.verdicts]
 
     def _prove(self, targets: Sequence[ProofTarget]) -> None:
-        if not targets:
-            return
-        rendered = self._render(self.choice)
-        jobs = [self._job(target, rendered) for target in targets]
-        for target, verdict in zip(targets, self.session.prove(jobs, self.progress), strict=True):
+        """Set the verdicts of `targets` on the current choice."""
+        verdicts = self._judge(targets, self.choice)
+        for target, verdict in zip(targets, verdicts, strict=True):
             self.targets[target.name] = target
-            self.verdicts[target.name] = verdict
+            before = self.verdicts.get(target.name)
+            self.verdicts[target.name] = replace(verdict, culprits=before.culprits) if before else verdict
+
+    def _judge(self, targets: Sequence[ProofTarget], choice: Mapping[str, int]) -> list[Verdict]:
+        """Verdicts on a choice; one that differs only in fixes that a target does not run through is known."""
+        keys = [(t.name, tuple(sorted((n, choice[n]) for n in self._mine(t) if n in choice))) for t in targets]
+        new = [(k, t) for k, t in zip(keys, targets, strict=True) if k not in self._known]
+        if new:
+            rendered = self._render(choice)
+            jobs = [self._job(target, rendered) for _, target in new]
+            for (key, _), verdict in zip(new, self.session.prove(jobs, self.progress), strict=True):
+                self._known[key] = verdict
+        return [self._known[key] for key in keys]
+
+    def _mine(self, target: ProofTarget) -> list[str]:
+        """The candidates that a target runs through."""
+        return [name for name, c in self.candidates.all.items() if c.places & target.places]
 
     def _job(self, target: ProofTarget, rendered: FixResult) -> Job:
         texts = {path.resolve(): change.after for path, change in rendered.changes.items()}
@@ -126,66 +141,86 @@ class _Prover:
             self._rendered[key] = fix(self.workspace.fork(), self.rules, self.config, choose, only=self.files)
         return self._rendered[key]
 
-    def _bisect(self, target: ProofTarget) -> None:
-        mine = {n: c for n, c in self.candidates.all.items() if n in self.choice and c.places & target.places}
-        others = {n: a for n, a in self.choice.items() if n not in mine}
+    def _settle(self, target: ProofTarget) -> None:
+        """Find the fixes that keep a target from verifying. What a smaller target has proven is not in doubt, unless
+        it makes this one compute something else."""
+        verdict = self._judge([target], self.choice)[0]
+        self.verdicts[target.name] = verdict
+        if verdict.verified or verdict.verdict in UNDECIDED:
+            return
+        mine = [name for name in self._mine(target) if name in self.choice]
+        doubtful = mine if _harmful(verdict) else [name for name in mine if not self._proven(name)]
+        if not doubtful:
+            return
+        others = {name: number for name, number in self.choice.items() if name not in doubtful}
 
-        def render(choice: Mapping[str, int]) -> FixResult | None:
-            return self._render({**others, **choice})
+        def prove(choice: Mapping[str, int]) -> Verdict:
+            return self._judge([target], choice)[0]
 
-        def prove(rendered: FixResult) -> Verdict:
-            return self.session.prove([self._job(target, rendered)], self.progress)[0]
-
-        outcome = bisect({name: len(c.alternatives) for name, c in mine.items()}, render, prove)
-        verdict = outcome.verdict
-        if verdict is None or not verdict.verified:
-            # No subset makes the region compile whole: nothing of it is proven, so nothing of it stays.
-            verdict = self.verdicts[target.name]
-            for name in mine:
-                self.choice.pop(name, None)
-                self.turned_away[name] = f"{target.name}: {verdict.verdict}: {verdict.message}"
-        else:
-            for name in mine:
-                self.choice.pop(name, None)
+        counts = {name: len(self.candidates.all[name].alternatives) for name in doubtful}
+        outcome = bisect(counts, lambda choice: {**others, **choice}, prove, limit=_MAX_PROOFS)
+        self.choice = dict(others)
+        culprits: tuple[str, ...] = ()
+        if outcome.verdict is not None and outcome.verdict.verified:
             self.choice.update(outcome.kept)
-            for culprit in outcome.culprits:
-                if culprit.alternative is None:
-                    reason = f"{target.name}: {culprit.verdict.verdict}: {culprit.verdict.message}"
-                    self.turned_away[culprit.fix] = reason
-        culprits = tuple(f"{c.fix} {mine[c.fix].alternatives[0].title}: {c.verdict.verdict}: {c.verdict.message}" for c in outcome.culprits)
+            verdict = outcome.verdict
+            culprits = tuple(self._blame(c) for c in outcome.culprits)
+            gone = {c.fix: c.verdict for c in outcome.culprits if c.alternative is None}
+        else:
+            # No subset makes the region compile whole: nothing that only it could prove is proven.
+            gone = dict.fromkeys(doubtful, verdict)
+        for name, reason in gone.items():
+            self.turned_away[name] = f"{target.name}: {reason.verdict}: {reason.message}"
         self.verdicts[target.name] = replace(verdict, culprits=culprits)
+
+    def _blame(self, culprit: Culprit) -> str:
+        candidate = self.candidates.all[culprit.fix]
+        title = candidate.alternatives[0].title
+        instead = "" if culprit.alternative is None else f"; instead: {candidate.alternatives[culprit.alternative].title}"
+        return f"{culprit.fix} {title}: {culprit.verdict.verdict}: {culprit.verdict.message}{instead}"
+
+    def _proven(self, name: str) -> bool:
+        """Whether a verified target runs through a candidate."""
+        places = self.candidates.all[name].places
+        return any(self.verdicts[n].verified and places & t.places for n, t in self.targets.items())
 
     def _unproven(self) -> dict[str, str]:
         """Candidates in the running that no verified target exercises, with the reason."""
         found = {}
         for name in self.choice:
-            candidate = self.candidates.all[name]
-            covering = [n for n, t in self.targets.items() if candidate.places & t.places]
-            if not any(self.verdicts[n].verified for n in covering):
-                reasons = [f"{n}: {self.verdicts[n].verdict}: {self.verdicts[n].message}" for n in covering]
+            if not self._proven(name):
+                places = self.candidates.all[name].places
+                verdicts = [(n, self.verdicts[n]) for n, t in self.targets.items() if places & t.places]
+                reasons = [f"{n}: {v.verdict}: {v.message}" for n, v in verdicts]
                 found[name] = reasons[0] if reasons else "no Cell or jit function that can be called runs through it"
         return found
 
     def _confirm(self) -> None:
-        """What was proven with fixes that have gone since is proven again without them."""
-        everything = dict.fromkeys(self.candidates.all, 0)
-        if self.choice == everything:
-            return
+        """Prove what is left once more as a whole: a target may rest on a fix that has gone since."""
         while True:
-            rendered = self._render(self.choice)
-            names = [n for n, v in self.verdicts.items() if v.verified]
-            jobs = [self._job(self.targets[n], rendered) for n in names]
-            again = dict(zip(names, self.session.prove(jobs, self.progress), strict=True))
-            broken = [n for n, v in again.items() if not v.verified]
-            for name, verdict in again.items():
-                self.verdicts[name] = replace(verdict, culprits=self.verdicts[name].culprits)
-            if not broken:
+            self._prove(list(self.targets.values()))
+            lost = [n for n in self.choice if not self._proven(n)]
+            harmed = [t for t in self.targets.values() if _harmful(self.verdicts[t.name])]
+            lost += [n for t in harmed for n in self._mine(t) if n in self.choice and n not in lost]
+            if not lost:
                 return
-            for n in broken:
-                for name, candidate in self.candidates.all.items():
-                    if name in self.choice and candidate.places & self.targets[n].places:
-                        del self.choice[name]
-                        self.turned_away[name] = f"{n}: {again[n].verdict}: {again[n].message}"
+            for name in lost:
+                del self.choice[name]
+                places = self.candidates.all[name].places
+                target = next((t for t in [*harmed, *self.targets.values()] if places & t.places))
+                verdict = self.verdicts[target.name]
+                self.turned_away[name] = f"{target.name}: {verdict.verdict}: {verdict.message}"
+
+
+def _harmful(verdict: Verdict) -> bool:
+    """Whether a rewrite does worse than what it replaces, not merely no better."""
+    if verdict.verified or verdict.verdict in UNDECIDED:
+        return False
+    side = verdict.rewritten
+    if side is not None and side.difference is not None and side.difference.part == "pynative":
+        return True
+    as_it_was = verdict.original.verdict if verdict.original else ""
+    return verdict.verdict in ("diverges", "crashes", "times-out") and verdict.verdict != as_it_was
 
 
 def texts_of(migration: Migration) -> list[tuple[Path, SourceText, SourceText]]:

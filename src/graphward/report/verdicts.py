@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 
-from ..verify.verdicts import Node, SideResult, Verdict
+from ..verify.verdicts import SideResult, Verdict
 
 _COLORS = {"verified": "bold green", "diverges": "bold magenta", "fails": "bold red", "falls-back": "yellow"}
 
@@ -43,7 +43,8 @@ def _block(verdict: Verdict) -> str:
     side = verdict.judged
     if side is not None:
         lines += [f"    [dim]{escape(text)}[/]" for text in _details(side)]
-    lines += [f"    [dim]note: {escape(note)}[/]" for note in verdict.notes]
+    notes = dict.fromkeys((*verdict.notes, *(side.notes if side else ())))
+    lines += [f"    [dim]note: {escape(note)}[/]" for note in notes]
     lines += [f"    [yellow]left out[/] {escape(culprit)}" for culprit in verdict.culprits]
     return "\n".join(lines)
 
@@ -52,15 +53,11 @@ def _details(side: SideResult) -> list[str]:
     parts = [f"{name} {value}" for name, value in
              (("outputs", side.outputs), ("gradients", side.gradients), ("state", side.state)) if value]  # fmt: skip
     lines = [", ".join(parts)] if parts else []
-    lines += [f"interpreted: {_node(node)}" for node in side.nodes[:5]]
-    if len(side.nodes) > 5:
-        lines.append(f"and {len(side.nodes) - 5} interpreter nodes more")
-    return lines + [f"note: {note}" for note in side.notes]
-
-
-def _node(node: Node) -> str:
-    place = f" at {node.path}:{node.line}" if node.path else ""
-    return f"{node.name}{place}{': ' + node.script if node.script else ''}"
+    if side.nodes:
+        places = dict.fromkeys(f"{node.path}:{node.line}" for node in side.nodes if node.path)
+        where = f", from {', '.join(places)}" if places else ""
+        lines.append(f"{len(side.nodes)} interpreter {'node' if len(side.nodes) == 1 else 'nodes'} left{where}")
+    return lines
 
 
 def _colored(verdict: str) -> str:

@@ -22,12 +22,14 @@ HELP = """\
 y - accept this fix
 n - reject it; the finding stays as it is
 t - show the next alternative fix of this finding
-a - accept this fix, and the safe fixes of all later findings in this file; those without a safe fix are still asked
+a - accept this fix, and the safe fixes of all later findings in this file;
+    findings without a safe fix are still asked
 d - skip the rest of this file; what was accepted in it is written
 q - quit; what was accepted is written
 ? - show this help
-What was accepted is written when the last finding of a file has been met. Then the file is checked again, and what is
-new, or had to wait because its fix overlapped an accepted one, is asked."""
+What was accepted is written when the last finding of a file has been met.
+Then the file is checked again: what is new, or had to wait because its fix
+overlapped an accepted one, is asked."""
 
 _ACTIONS = {"y": accept, "n": reject, "a": accept_safe}
 _DIFF_STYLES = {"+++": "bold", "---": "bold", "@@": "cyan", "+": "green", "-": "red"}
@@ -125,7 +127,7 @@ class PlainFront:
                 code = state.source.line_bytes(number).decode().rstrip("\r\n")
                 self._print(f"    {number} | {code}")
             for fix in finding.fixes:
-                self._print(f"{fix.applicability.value}: {_titled(fix)}")
+                self._show_title(fix.applicability.value, fix)
 
     def _show_fix(self, state: State) -> None:
         fix = state.shown
@@ -133,7 +135,7 @@ class PlainFront:
             return
         count = len(state.alternatives)
         which = f" {state.choice + 1} of {count}" if count > 1 else ""
-        self._print(f"Fix{which}, {fix.applicability.value}: {_titled(fix)}")
+        self._show_title(f"Fix{which}, {fix.applicability.value}", fix)
         try:
             after = outcome(state, fix)
         except Refused as reason:
@@ -142,6 +144,11 @@ class PlainFront:
         for line in file_diff(state.source.path, state.preview.utf8, after.utf8):
             style = next((s for mark, s in _DIFF_STYLES.items() if line.startswith(mark)), "")
             self._print(line.rstrip("\n"), style)
+
+    def _show_title(self, kind: str, fix: Fix) -> None:
+        self._print(f"{kind}: {fix.title}")
+        if fix.reason:
+            self._print(f"    {fix.reason}")
 
     def _tell_taken(self, state: State, decision: Decision) -> None:
         self._print(taken_line(state, decision))
@@ -181,10 +188,6 @@ def taken_line(state: State, decision: Decision) -> str:
     line, column = state.source.position(decision.finding.span.start)
     place = f"{display(state.source.path)}:{line}:{column}"
     return f"accepted {place} {decision.finding.code} {decision.fix.applicability.value}: {decision.fix.title}"
-
-
-def _titled(fix: Fix) -> str:
-    return f"{fix.title} ({fix.reason})" if fix.reason else fix.title
 
 
 def _warn(problem: Problem) -> None:
