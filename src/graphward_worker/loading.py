@@ -21,8 +21,7 @@ def load_module(tree: str, file: str) -> ModuleType:
     tree = os.path.realpath(tree)
     path = os.path.join(tree, *file.split("/"))
     root, name = _place(path)
-    folder = os.path.dirname(path)
-    _shadow(root, folder, tree)
+    _shadow(root, tree)
     if "." in name or os.path.basename(path) == "__init__.py":
         return _checked(importlib.import_module(name), path)
     try:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import re
+import sys
 from functools import cache
 from types import ModuleType
 from typing import Any, Callable
@@ -105,7 +106,7 @@ def _users(cls: type) -> bool:
 @cache
 def _machinery() -> frozenset[str]:
     """Names that every Cell has, and those that MindSpore adds when it is compiled or switched to training."""
-    assigned = re.findall(r"\bself\.(\w+)\s*=[^=]", inspect.getsource(inspect.getmodule(ms.nn.Cell)))
+    assigned = re.findall(r"\bself\.(\w+)\s*=[^=]", inspect.getsource(sys.modules[ms.nn.Cell.__module__]))
     added = {"_cell_init_args", "_mutable_flags", "_func_graph_flags", "compile_phase", "current_phase"}
     return frozenset(vars(ms.nn.Cell)) | frozenset(vars(ms.nn.Cell())) | frozenset(assigned) | added
 

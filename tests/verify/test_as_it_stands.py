@@ -18,7 +18,7 @@ def side(verdicts: Verdicts, id: str) -> SideResult:
 
 
 SAFE = ["Dense", "Dense(width=7)", "Branches", "Counter", "Decorated", "Decorated().encode", "OwnCall", "INSTANCE"]
-SAFE += ["plain", "doubled", "Nested", "Uses", "Copies"]
+SAFE += ["plain", "scaled", "doubled", "Nested", "Uses", "Copies"]
 
 
 @pytest.mark.parametrize("id", SAFE)
@@ -52,8 +52,15 @@ def test_interpreter_nodes_come_with_their_lines(verdicts: Verdicts) -> None:
     assert f"bad.py:{line}" in verdict.message
 
 
-def test_fallback_tells_that_lax_loses_the_gradient_or_not(verdicts: Verdicts) -> None:
-    assert not any("LAX" in note for note in verdicts["NumpyInside"].notes)
+def test_a_fallback_that_changes_values_or_gradient_says_so(verdicts: Verdicts) -> None:
+    assert verdicts["NumpyInside"].notes == ()
+    assert verdicts["ReturnsDataclass"].verdict == "falls-back"
+    assert verdicts["ReturnsDataclass"].notes == ("under LAX its gradient is another one, without an error",)
+    assert verdicts["PopsDict"].verdict == "falls-back"
+    assert any("it also computes something else" in note for note in verdicts["PopsDict"].notes)
+    difference = side(verdicts, "PopsDict").difference
+    assert difference is not None
+    assert difference.part == "outputs"
 
 
 def test_a_refused_statement_fails_with_one_line_and_its_place(verdicts: Verdicts) -> None:
@@ -122,7 +129,7 @@ def test_an_endless_loop_is_killed_at_its_deadline(verdicts: Verdicts) -> None:
     verdict = verdicts["Endless"]
     assert verdict.verdict == "times-out"
     assert "4 s" in verdict.message
-    assert 4 <= verdict.seconds < 30
+    assert verdict.seconds >= 4
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import time
 import venv
@@ -87,6 +88,33 @@ def test_an_interruption_leaves_no_process_and_no_file(mindspore_python: str, te
         time.sleep(0.05)
     assert pids
     assert not any(map(alive, pids))
+    assert list(temporary.iterdir()) == []
+
+
+CLIENT = """
+import sys, tempfile
+from pathlib import Path
+from graphward.verify.jobs import Job, Options
+from graphward.verify.session import Session
+
+tempfile.tempdir = sys.argv[2]
+session = Session(python=sys.argv[1])
+job = Job("endless", Path(sys.argv[3]), "bad.py", "Endless", inputs=("f32[2,3]",), options=Options(timeout=60.0))
+session.prove([job], lambda done, total, target: print(session.worker.pid, flush=True))
+"""
+
+
+def test_a_worker_does_not_outlive_a_client_that_was_killed(mindspore_python: str, temporary: Path) -> None:
+    command = [sys.executable, "-c", CLIENT, mindspore_python, str(temporary), str(DATA / "alone")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as client:
+        assert client.stdout is not None
+        worker = int(client.stdout.readline())
+        assert alive(worker)
+        client.kill()
+    end = time.monotonic() + 20
+    while (alive(worker) or list(temporary.iterdir())) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not alive(worker)
     assert list(temporary.iterdir()) == []
 
 

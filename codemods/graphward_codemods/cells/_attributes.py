@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from weakref import WeakKeyDictionary
 
 from graphward.analysis.module import ClassInfo, Module
@@ -31,6 +31,8 @@ _CELL_ATTRIBUTES = frozenset(
     set_param_fl set_param_ps set_train shard state_dict to to_empty to_float total_instance_count trainable_params
     training untrainable_params update_cell_prefix update_cell_type update_parameters_name""".split()
 )
+_class_names: WeakKeyDictionary[ClassInfo, frozenset[str]] = WeakKeyDictionary()
+_module_names: WeakKeyDictionary[Module, frozenset[str]] = WeakKeyDictionary()
 _subclasses: WeakKeyDictionary[Project, dict[ClassInfo, list[ClassInfo]]] = WeakKeyDictionary()
 
 
@@ -50,26 +52,35 @@ def taken_names(project: Project, cell: ClassInfo) -> set[str]:
     """Every attribute name that the class, its bases or its subclasses use on anything, and every one that their
     modules set from outside a class."""
     found = set(_CELL_ATTRIBUTES)
-    modules: set[Module] = set()
     for info in [*project.mro(cell), *subclasses(project, cell)]:
-        modules.add(info.module)
-        for node in preorder(info.node):
-            if isinstance(node, ast.Attribute):
-                found.add(node.attr)
-            elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-                found.add(node.name)
-            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id.endswith("attr"):
-                # getattr(self, "name") and its like
-                found.update(a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str))
-        for node in info.node.body:
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
-            found.update(t.id for t in targets if isinstance(t, ast.Name))
-    for module in modules:
-        for node in preorder(module.tree):
-            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
-                if not (isinstance(node.value, ast.Name) and node.value.id == "self"):
-                    found.add(node.attr)
+        if info not in _class_names:
+            _class_names[info] = frozenset(_used_in(info))
+        if info.module not in _module_names:
+            _module_names[info.module] = frozenset(_set_in(info.module))
+        found |= _class_names[info] | _module_names[info.module]
     return found
+
+
+def _used_in(info: ClassInfo) -> Iterator[str]:
+    for node in preorder(info.node):
+        if isinstance(node, ast.Attribute):
+            yield node.attr
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            yield node.name
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id.endswith("attr"):
+            # getattr(self, "name") and its like
+            yield from (a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str))
+    for node in info.node.body:
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+        yield from (t.id for t in targets if isinstance(t, ast.Name))
+
+
+def _set_in(module: Module) -> Iterator[str]:
+    """What the module sets on anything but self: `net.head = ...`."""
+    for node in preorder(module.tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            if not (isinstance(node.value, ast.Name) and node.value.id == "self"):
+                yield node.attr
 
 
 def is_cell_attribute(name: str) -> bool:

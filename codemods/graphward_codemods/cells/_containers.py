@@ -20,7 +20,9 @@ from ._made import Made, made_by
 from ._uses import unsupported
 
 _MUTATORS = frozenset({"append", "extend", "insert"})
-_uses: WeakKeyDictionary[Inference, dict[str, list[tuple[FunctionInfo, ast.Attribute]]]] = WeakKeyDictionary()
+# A Cell may own a Cell by calls as well as by assignments.
+_OWNING_CALLS = frozenset({"setattr", "__setattr__", "insert_child_to_cell", "add_module", "register_module"})
+_uses: WeakKeyDictionary[Inference, dict[ClassInfo, set[str]]] = WeakKeyDictionary()
 
 
 @dataclass
@@ -54,16 +56,29 @@ class Container:
 
 def containers(context: CellContext) -> Iterator[Container]:
     """The containers that methods of the class itself make, graph code apart, and that graph code uses."""
-    used = _graph_uses(context)
+    used: set[str] | None = None
     for method in context.cell.methods.values():
         if method in context.inference.reached or method.receiver is None:
             continue
         for name, value in method.self_assignments:
-            if name not in used:
+            if _form(value) is None:
+                continue
+            used = _graph_uses(context) if used is None else used
+            if name not in used or _becomes_cell(context, name):
                 continue
             found = _read(context, method, name, value)
             if found is not None and any(e.what is not None and not e.owned for e in found.elements):
                 yield found
+
+
+def _becomes_cell(context: CellContext, name: str) -> bool:
+    """Whether the attribute ends up as a Cell: `self.features = nn.SequentialCell(self.features)`."""
+    for method, value in context.project.attribute_values(context.cell).get(name, ()):
+        if isinstance(value, ast.Call):
+            creation = constructed(context.project, method, value)
+            if creation is not None and creation.what is What.LAYER:
+                return True
+    return False
 
 
 def obstacle(context: CellContext, container: Container, kind: str) -> str:
@@ -96,9 +111,8 @@ def clashes(elements: list[tuple[Container, Element]], container: Container) -> 
 # Reading
 
 def _read(context: CellContext, method: FunctionInfo, name: str, value: ast.expr) -> Container | None:
-    statement = next((s for s in method.nodes if isinstance(s, (ast.Assign, ast.AnnAssign)) and s.value is value), None)
-    form = _form(value)
-    if statement is None or form is None:
+    statement, form = method.parents[value], _form(value)
+    if form is None or not isinstance(statement, (ast.Assign, ast.AnnAssign)):
         return None
     local = value.id if isinstance(value, ast.Name) else ""
     inner = _local_value(method, local) if local else value
@@ -203,6 +217,9 @@ def _from_local(context: CellContext, method: FunctionInfo, node: ast.Name, many
                 owned = owned or any(isinstance(t, ast.Attribute) for t in other.targets)
             if isinstance(other.value, ast.Name) and other.value.id == node.id:
                 owned = owned or any(isinstance(t, ast.Attribute) for t in other.targets)
+        elif isinstance(other, ast.Call) and any(isinstance(a, ast.Name) and a.id == node.id for a in other.args):
+            callee = other.func.attr if isinstance(other.func, ast.Attribute) else getattr(other.func, "id", "")
+            owned = owned or callee in _OWNING_CALLS
     found = [_element(context, method, v, many, key) for v in values if not isinstance(v, ast.Name)]
     kinds = {f.what for f in found}
     if not found or len(kinds) != 1 or None in kinds:
@@ -300,11 +317,15 @@ def _graph_uses(context: CellContext) -> set[str]:
     if table is None:
         table = _uses[context.inference] = {}
         for function in context.inference.reached:
-            for node in function.nodes:
-                if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == function.receiver:
-                    table.setdefault(node.attr, []).append((function, node))
-    family = {*context.project.mro(context.cell), *subclasses(context.project, context.cell)}
-    return {name for name, uses in table.items() if any(_class_around(f) in family for f, _ in uses)}
+            owner, receiver = _class_around(function), function.receiver
+            if owner is not None and receiver is not None:
+                found = table.setdefault(owner, set())
+                for node in function.nodes:
+                    if node.__class__ is ast.Attribute and node.value.__class__ is ast.Name:  # type: ignore[attr-defined]
+                        if node.value.id == receiver:  # type: ignore[attr-defined]
+                            found.add(node.attr)  # type: ignore[attr-defined]
+    family = [*context.project.mro(context.cell), *subclasses(context.project, context.cell)]
+    return set().union(*(table.get(info, ()) for info in family))
 
 
 def _all_uses(context: CellContext, attribute: str) -> Iterator[tuple[FunctionInfo, ast.Attribute]]:

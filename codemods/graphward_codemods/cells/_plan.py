@@ -40,7 +40,7 @@ class Plan:
         self._made: dict[Creation, Made] = {}
         self.names: dict[Creation, str] = {}
         self.counts: dict[tuple[FunctionInfo, str], str] = {}
-        if self.cell is not None:
+        if self.cell is not None and self.creations:
             taken = taken_names(inference.project, self.cell)
             for creation in self.creations:
                 name = creation.attribute or free_name(self._wanted(creation), taken)

@@ -120,7 +120,7 @@ class LayerInConstruct(Rule):
         elif made.drawn:
             consequence = Consequence.DIVERGENCE
             why = "PyNative draws new weights at each call, the graph draws them once"
-        elif made.weights or not made.known:
+        elif made.weights:
             consequence, why = Consequence.PERFORMANCE, "its parameters belong to no Cell: they are neither trained nor saved"
         else:
             consequence, why = Consequence.PERFORMANCE, "PyNative makes it anew at each call"
@@ -162,5 +162,5 @@ def _may_be_class(node: ast.expr) -> bool:
 def _advice(plan: Plan, creation: Creation, value: str) -> str:
     if plan.cell is None:
         return "make it where the caller's Cell has its __init__, and hand it in as an argument"
-    what = f"the value of {value} as an argument" if value else "what it takes"
+    what = f"what the call takes from {value} as an argument" if value else "what it takes"
     return f"give {plan.cell.name}.__init__ {what}, make the {creation.name} there and keep it as an attribute"

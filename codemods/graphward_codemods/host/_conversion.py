@@ -249,25 +249,28 @@ class Converter:
 
     def _write_inplace(self, statement: ast.AugAssign) -> None:
         """`a += b` as `a = a + b`: an augmented assignment to a Tensor writes in place in Graph Mode only."""
-        symbol = self._context.module.source.utf8[
-            self._context.span(statement.target).end : self._context.span(statement.value).start
-        ].decode()
         target = self._context.text(statement.target)
-        operation = ast.BinOp(ast.Name(target), statement.op, statement.value)
-        value = guarded(self._text(statement.value), statement.value, operation)
-        span = self._context.span(statement)
-        self._rewrite.replace_span(
-            span.start, span.end, f"{target} = {target} {symbol.strip().rstrip('(').rstrip('= ')} {value}"
+        value = guarded(
+            self._text(statement.value), statement.value, ast.BinOp(statement.target, statement.op, statement.value)
         )
+        value = f"({value})" if "\n" in value else value
+        left = ast.unparse(ast.BinOp(ast.Name(target), statement.op, ast.Name("_"))).removesuffix("_")
+        span = self._context.span(statement)
+        self._rewrite.replace_span(span.start, span.end, f"{target} = {left}{value}")
 
 
 def tensor_of_tensor(context: FunctionContext, node: ast.Call) -> str | None:
     """What `Tensor(t)` and `Tensor(t, dtype)` come to when `t` is a traced Tensor; None for any other call."""
     if context.resolve(node.func) not in TENSOR_CONSTRUCTORS or not node.args or len(node.args) > 2:
         return None
-    if isinstance(node.args[0], ast.Starred) or any(keyword.arg != "dtype" for keyword in node.keywords):
+    made = node.args[0]
+    if not isinstance(made, (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.BinOp, ast.UnaryOp)):
         return None
-    kind = context.kind(node.args[0])
+    if any(keyword.arg != "dtype" for keyword in node.keywords):
+        return None
+    if isinstance(made, ast.Call) and (context.resolve(made.func) or "").startswith("numpy."):
+        return None
+    kind = context.kind(made)
     if not (kind.is_tensor and kind.variable):
         return None
     text = context.text(node.args[0])

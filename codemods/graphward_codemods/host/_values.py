@@ -5,8 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 from graphward.analysis.kinds import Kind, Tag
+from graphward.analysis.module import FunctionInfo
+from graphward.analysis.regions import Reached
 from graphward.analysis.tree import children, preorder
 from graphward.rules.context import FunctionContext
 
@@ -41,28 +44,26 @@ class HostValues:
     def __init__(self, context: FunctionContext):
         self._context = context
         self.nested: set[ast.AST] = set()
-        for node in context.function.nodes:
-            if isinstance(node, _SCOPES) and node not in self.nested:
-                self.nested.update(preorder(node))
-        self.nodes = [node for node in context.function.nodes if node not in self.nested]
+        self.nodes: list[ast.AST] = []
         self.host: set[ast.AST] = set()
         self.calls: dict[ast.AST, HostCall] = {}
         self.lists: set[str] = set()
         self.bindings: list[tuple[ast.expr, ast.expr]] = []
         self.array_parameters: frozenset[str] = frozenset()
         self._names: set[str] = set()
-        if b"numpy" in context.module.source.utf8 and any(map(self._is_start, self.nodes)):
-            self.array_parameters = self._array_parameters()
+        given = _is_given_arrays(context.reached, frozenset())
+        if given or starts(context.function):
+            if given:
+                self.array_parameters = self._array_parameters()
+            self._split()
             self._mark()
-        elif self._may_be_given_arrays():
-            self.array_parameters = self._array_parameters()
-            if self.array_parameters:
-                self._mark()
 
-    def _may_be_given_arrays(self) -> bool:
-        """Whether a caller's file has anything to do with NumPy."""
-        callers = {caller.function.module for caller, _ in self._context.reached.sites}
-        return any(b"numpy" in module.source.utf8 for module in callers)
+    def _split(self) -> None:
+        """Set the nodes of nested functions apart."""
+        for node in self._context.function.nodes:
+            if isinstance(node, _SCOPES) and node not in self.nested:
+                self.nested.update(preorder(node))
+        self.nodes = [node for node in self._context.function.nodes if node not in self.nested]
 
     def _array_parameters(self) -> frozenset[str]:
         parameters = self._context.inference.parameters(self._context.function)
@@ -78,9 +79,6 @@ class HostValues:
         ):
             return False
         return node.func.attr == "asnumpy" or (node.func.attr == "numpy" and self.kind(node.func.value).is_tensor)
-
-    def _is_start(self, node: ast.AST) -> bool:
-        return self.is_entry(node) or self.numpy_name(node) is not None
 
     def numpy_name(self, node: ast.AST) -> str | None:
         """`linalg.norm` for a call of `numpy.linalg.norm`, else None."""
@@ -199,6 +197,41 @@ class HostValues:
                         self._names.add(name.id)
                     elif kind.tag is Tag.SEQUENCE:
                         self.lists.add(name.id)
+
+
+_STARTS: WeakKeyDictionary[FunctionInfo, bool] = WeakKeyDictionary()
+
+
+def starts(function: FunctionInfo) -> bool:
+    """Whether arrays can begin in a function by its text: it calls `.asnumpy()`, `.numpy()` or a NumPy function."""
+    if b"numpy" not in function.module.source.utf8:
+        return False
+    if function not in _STARTS:
+        calls = (node.func for node in function.nodes if isinstance(node, ast.Call))
+        _STARTS[function] = any(
+            (isinstance(func, ast.Attribute) and func.attr in ("asnumpy", "numpy"))
+            or _may_take_arrays(function.names.resolve(func))
+            for func in calls
+        )
+    return _STARTS[function]
+
+
+def _may_take_arrays(name: str | None) -> bool:
+    """Whether a qualified name is that of a NumPy function on arrays: no dtype, no maker of arrays."""
+    if name is None or not name.startswith("numpy."):
+        return False
+    last = name.removeprefix("numpy.")
+    return not (last in _MAKERS or last in ("finfo", "iinfo", "dtype") or last.startswith("random."))
+
+
+def _is_given_arrays(reached: Reached, seen: frozenset[FunctionInfo]) -> bool:
+    """Whether a caller, or one further up, works with arrays."""
+    seen = seen | {reached.function}
+    return any(
+        starts(caller.function) or _is_given_arrays(caller, seen)
+        for caller, _ in reached.sites
+        if caller.function not in seen
+    )
 
 
 def type_tested(context: FunctionContext, node: ast.AST, operands: list[ast.expr]) -> bool:

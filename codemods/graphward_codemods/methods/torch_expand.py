@@ -59,28 +59,36 @@ class TorchExpand(Rule):
         kind = context.kind(node.func.value)
         if not (kind.is_tensor or (kind.variable and not kind.on_host)) or context.resolve(node.func):
             return
-        sizes, doubt = _sizes(node, context)
+        opening, closing, doubt = _around_sizes(node, context)
         if not kind.is_tensor:
             doubt = doubt or f"it is not known that {context.text(node.func.value)} is a Tensor"
         rewrite = context.rewrite()
-        rewrite.replace(node, f"{context.text(node.func.value)}.broadcast_to({sizes})", context.parent(node))
+        name_end, call_end = context.module.end(node.func), context.module.end(node)
+        rewrite.replace_span(name_end - len("expand"), name_end, "broadcast_to")
+        if opening:
+            rewrite.insert(context.module.source.utf8.index(b"(", name_end) + 1, opening)
+            rewrite.insert(call_end - 1, closing)
         title = "Use broadcast_to"
         fix = rewrite.unsafe(title, doubt) if doubt else rewrite.safe(title)
         message = "expand with sizes does not compile: its Graph Mode form takes neither numbers nor a tuple"
         yield context.finding(self, node, message, evidence=(kind.evidence,), fixes=(fix,))
 
 
-def _sizes(node: ast.Call, context: FunctionContext) -> tuple[str, str]:
-    """The argument for `broadcast_to`, and what is not known about it."""
-    if len(node.args) > 1 or isinstance(node.args[0], ast.Starred):
-        return "(" + ", ".join(context.text(a) for a in node.args) + (",)" if len(node.args) == 1 else ")"), ""
+def _around_sizes(node: ast.Call, context: FunctionContext) -> tuple[str, str, str]:
+    """What to put around the arguments to make one tuple of them, and what is not known about them."""
     only = node.args[0]
-    text = context.text(only)
+    if len(node.args) > 1:
+        return "(", ")", ""
+    if isinstance(only, ast.Starred):
+        return "(", ",)", ""
     kind = context.kind(only)
     if isinstance(only, ast.Tuple) or kind.tag is Tag.SHAPE:
-        return text, ""
+        return "", "", ""
     if isinstance(only, (ast.List, ast.ListComp)) or kind.tag is Tag.SEQUENCE:
-        return f"tuple({text})", ""
-    if isinstance(only, ast.Constant) or kind.tag is Tag.CONSTANT:
-        return f"({text},)", "" if isinstance(only, ast.Constant) else f"{text} is taken for one number"
-    return text, f"{text} is taken for a tuple of sizes"
+        return "tuple(", ")", ""
+    text = context.text(only)
+    if isinstance(only, ast.Constant):
+        return "(", ",)", ""
+    if kind.tag is Tag.CONSTANT:
+        return "(", ",)", f"{text} is taken for one number"
+    return "", "", f"{text} is taken for a tuple of sizes"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import tokenize
+from collections.abc import Iterator
 from difflib import SequenceMatcher
 
 from .edits import Edit
@@ -21,10 +22,7 @@ def token_edits(old: str, new: str, offset: int) -> tuple[list[Edit], list[str]]
     after, _ = _tokens(new)
     edits: list[Edit] = []
     lost: list[str] = []
-    matcher = SequenceMatcher(None, [t for t, _, _ in before], [t for t, _, _ in after], autojunk=False)
-    for tag, i1, i2, j1, j2 in matcher.get_opcodes():
-        if tag == "equal":
-            continue
+    for i1, i2, j1, j2 in _changes([t for t, _, _ in before], [t for t, _, _ in after]):
         text = new.encode()[after[j1][1] : after[j2 - 1][2]].decode() if j2 > j1 else ""
         if i2 > i1:
             start, end = before[i1][1], before[i2 - 1][2]
@@ -35,6 +33,18 @@ def token_edits(old: str, new: str, offset: int) -> tuple[list[Edit], list[str]]
         lost += [c for c, at in comments if start <= at < end]
         edits.append(Edit(offset + start, offset + end, text))
     return edits, lost
+
+
+def _changes(before: list[str], after: list[str]) -> Iterator[tuple[int, int, int, int]]:
+    """Runs `before[i1:i2]` that become `after[j1:j2]`. What both end with stays first of all: else a bracket inside
+    could be taken for the last one, and the layout between them be lost."""
+    tail = 0
+    while tail < min(len(before), len(after)) and before[-1 - tail] == after[-1 - tail]:
+        tail += 1
+    matcher = SequenceMatcher(None, before[: len(before) - tail], after[: len(after) - tail], autojunk=False)
+    for tag, i1, i2, j1, j2 in matcher.get_opcodes():
+        if tag != "equal":
+            yield i1, i2, j1, j2
 
 
 def _spaced(text: str, i1: int, i2: int, new: str, after: list[tuple[str, int, int]], j1: int, j2: int) -> str:

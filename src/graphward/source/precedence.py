@@ -71,6 +71,8 @@ def _needed(old: ast.expr, parent: ast.AST | None) -> int:
         return 2 if old is parent.orelse else 3
     if isinstance(parent, ast.Starred):
         return 7
-    if isinstance(parent, (ast.FormattedValue, ast.comprehension, ast.keyword, ast.Call)):
+    if isinstance(parent, ast.comprehension):
+        return 3
+    if isinstance(parent, (ast.FormattedValue, ast.keyword, ast.Call)):
         return 1
     return 0

@@ -1,5 +1,6 @@
 """Targets that are not graph-safe; each for one reason."""
 
+import dataclasses
 import os
 import signal
 import time
@@ -13,6 +14,28 @@ class NumpyInside(nn.Cell):
     def construct(self, x):
         y = x * 2
         return Tensor(np.exp(y.asnumpy()))
+
+
+@dataclasses.dataclass
+class Output:
+    first: ms.Tensor
+    second: ms.Tensor
+
+
+class ReturnsDataclass(nn.Cell):
+    """Runs under LAX with the right values and another gradient."""
+
+    def construct(self, x):
+        return Output(x, x * 2)
+
+
+class PopsDict(nn.Cell):
+    """Runs under LAX with the wrong values."""
+
+    def construct(self, x):
+        values = {"first": x, "second": x * 2}
+        values.pop("first")
+        return x * len(values)
 
 
 class SetInside(nn.Cell):

@@ -97,6 +97,11 @@ def doubled(x, y):
     return ops.exp(x) * 2 + y
 
 
+def scaled(x, times):
+    """PyNative cannot differentiate around a graph with a mutable number."""
+    return x * times
+
+
 def plain(x):
     return ops.sin(x)
 
