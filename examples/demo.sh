@@ -32,9 +32,6 @@ say 'graphward migrate --write'
 status=0
 "$graphward" migrate --write --python "$python" . | tee "$work/report" || status=${PIPESTATUS[0]}
 
-say 'The diff'
-diff -ru "$example" "$work/pynative_bert" | sed -e "s|$example/|a/|" -e "s|$work/pynative_bert/|b/|" | grep -v '^Only in' || true
-
 say 'The training step as one graph, after: train.py --jit'
 trains=yes
 "$python" train.py --jit --epochs 1 2>"$work/after.log" || trains=no

@@ -67,9 +67,8 @@ class Editor:
         await self.client.start_io(*COMMAND, env=environment)
         self._reader = asyncio.create_task(self._read_log())
         folder = types.WorkspaceFolder(from_fs_path(str(self.root)), "root")
-        answer = await self.client.initialize_async(
-            types.InitializeParams(capabilities, process_id=os.getpid(), workspace_folders=[folder], **parameters)
-        )
+        parameters = {"process_id": os.getpid(), "workspace_folders": [folder], **parameters}
+        answer = await self.client.initialize_async(types.InitializeParams(capabilities, **parameters))
         self.client.initialized(types.InitializedParams())
         return answer
 

@@ -209,6 +209,19 @@ async def test_stale_versions_are_never_published_and_typing_is_waited_for(begin
         assert [d.code for d in params.diagnostics] == wanted
 
 
+async def test_a_check_that_the_text_has_overtaken_is_not_published_and_blocks_nothing(begin: Begin):
+    editor = await begin()
+    uri = editor.open("net.py", cell("return x"))
+    await editor.found(uri)
+    editor.change(uri, cell("return slow(x)"))
+    await asyncio.sleep(0.8)  # the check of version 2 is running now, for two seconds
+    assert await editor.actions(editor.uri("unknown.py"), EVERYWHERE) == []
+    assert [p.version for p in editor.published] == [1]
+    editor.change(uri, cell("return old(x)"))
+    await editor.found(uri, "GW991")
+    assert [p.version for p in editor.published] == [1, 3]
+
+
 async def test_actions_are_those_of_the_text_as_it_is_not_as_it_was_last_checked(begin: Begin):
     editor = await begin()
     uri = editor.open("net.py", cell("return x.transpose(0, 1)"))
@@ -239,6 +252,13 @@ async def test_a_finding_in_a_helper_says_which_region_reaches_it(begin: Begin, 
     assert "pkg.net:Net.construct" in region.message
     assert step.location.uri == uri
     assert editor.text_of(uri, step.location.range) == "swap"
+
+
+async def test_without_a_folder_a_file_is_checked_with_its_package(begin: Begin, tmp_path: Path):
+    package(tmp_path)
+    editor = await begin(workspace_folders=None)
+    uri = editor.open("pkg/helpers.py")
+    await editor.found(uri, "GW110")
 
 
 async def test_unsaved_texts_of_other_files_count(begin: Begin, tmp_path: Path):

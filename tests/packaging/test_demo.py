@@ -40,5 +40,5 @@ def test_demo():
     )
     assert "Error: " in refused
     assert accepted.startswith("epoch 1: loss ")
-    assert "-        self.layers = [EncoderLayer(" in steps["The diff"]
-    assert "+        self.layers = nn.CellList([EncoderLayer(" in steps["The diff"]
+    assert "-        self.layers = [EncoderLayer(" in steps["graphward migrate --write"]
+    assert "+        self.layers = nn.CellList([EncoderLayer(" in steps["graphward migrate --write"]

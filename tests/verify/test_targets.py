@@ -55,6 +55,11 @@ def test_outside_of_the_root_the_tree_holds_the_whole_package(project: Path, tmp
     assert (target.tree, target.file) == ((project / "src").resolve(), "shop/parts/net.py")
 
 
+def test_inside_of_a_package_the_tree_holds_the_whole_package(project: Path) -> None:
+    target = parse_target("net.py::Network", project / "src/shop/parts")
+    assert (target.tree, target.file) == ((project / "src").resolve(), "shop/parts/net.py")
+
+
 @pytest.mark.parametrize(
     ("text", "words", "hint"),
     [

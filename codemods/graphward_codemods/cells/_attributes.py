@@ -13,23 +13,25 @@ from graphward.analysis.tree import preorder
 
 # Public attributes of `nn.Cell` itself, of MindSpore 2.7 and 2.10.
 _CELL_ATTRIBUTES = frozenset(
-    """add_flags add_flags_recursive apply arguments_key auto_parallel_compile_and_run auto_prefix bprop_debug buffers
-    cast_inputs cast_param cell_init_args cell_type cells cells_and_names check_names check_names_and_refresh_name
-    check_names_and_refresh_name cls_name compile compile_and_run compile_cache compile_phase compiled construct create_time
-    enable_backward_hook exec_checkpoint_graph exist_names exist_objs extend_repr flatten_weights forward generate_scope
-    get_attr get_buffer get_extra_state get_flags get_func_graph_proto get_inputs get_mixed_precision_type get_parameters
-    get_scope get_sub_cell global_cells grad_ops_label has_bprop infer_param_pipeline_stage init_parameters_data
-    insert_child_to_cell insert_param_to_cell is_top_cell jit_config_dict load_parameter_slice load_state_dict
-    mixed_precision_type name name_cells named_buffers offload parallel_parameter_merge_net_dict
-    parallel_parameter_name_list param_prefix parameter_layout_dict parameters_and_names parameters_broadcast_dict
-    parameters_dict phase phase_cache pipeline_segment pipeline_stage place recompute register_backward_hook
-    register_backward_pre_hook register_buffer register_forward_hook register_forward_pre_hook
-    register_load_state_dict_post_hook register_load_state_dict_pre_hook register_parameter_forward_hook
-    register_saved_tensors_hooks register_state_dict_post_hook register_state_dict_pre_hook remove_redundant_parameters
-    requires_grad run_construct set_acc set_auto_parallel set_boost set_broadcast_flag set_comm_fusion set_data_parallel
+    """add_flags add_flags_recursive apply arguments_key auto_parallel_compile_and_run auto_prefix bprop_debug
+    buffers cast_inputs cast_param cell_init_args cell_type cells cells_and_names check_names
+    check_names_and_refresh_name cls_name compile compile_and_run compile_cache compile_phase compiled construct
+    create_time enable_backward_hook exec_checkpoint_graph exist_names exist_objs extend_repr flatten_weights
+    forward generate_scope get_attr get_buffer get_extra_state get_flags get_func_graph_proto get_inputs
+    get_mixed_precision_type get_parameters get_scope get_sub_cell global_cells grad_ops_label has_bprop
+    infer_param_pipeline_stage init_parameters_data insert_child_to_cell insert_param_to_cell is_top_cell
+    jit_config_dict load_parameter_slice load_state_dict mixed_precision_type name name_cells named_buffers
+    offload parallel_parameter_merge_net_dict parallel_parameter_name_list param_prefix parameter_layout_dict
+    parameters_and_names parameters_broadcast_dict parameters_dict phase phase_cache pipeline_segment
+    pipeline_stage place recompute register_backward_hook register_backward_pre_hook register_buffer
+    register_forward_hook register_forward_pre_hook register_load_state_dict_post_hook
+    register_load_state_dict_pre_hook register_parameter_forward_hook register_saved_tensors_hooks
+    register_state_dict_post_hook register_state_dict_pre_hook remove_redundant_parameters requires_grad
+    run_construct set_acc set_auto_parallel set_boost set_broadcast_flag set_comm_fusion set_data_parallel
     set_extra_state set_grad set_inputs set_jit_config set_mixed_precision_type set_parallel_input_with_inputs
-    set_param_fl set_param_ps set_train shard state_dict to to_empty to_float total_instance_count trainable_params
-    training untrainable_params update_cell_prefix update_cell_type update_parameters_name""".split()
+    set_param_fl set_param_ps set_train shard state_dict to to_empty to_float total_instance_count
+    trainable_params training untrainable_params update_cell_prefix update_cell_type
+    update_parameters_name""".split()  # noqa: SIM905
 )
 _class_names: WeakKeyDictionary[ClassInfo, frozenset[str]] = WeakKeyDictionary()
 _module_names: WeakKeyDictionary[Module, frozenset[str]] = WeakKeyDictionary()
@@ -71,7 +73,9 @@ def _used_in(info: ClassInfo) -> Iterator[str]:
             # getattr(self, "name") and its like
             yield from (a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str))
     for node in info.node.body:
-        targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+        targets = (
+            node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+        )
         yield from (t.id for t in targets if isinstance(t, ast.Name))
 
 
@@ -102,7 +106,13 @@ def free_name(wanted: str, taken: Iterable[str]) -> str:
 def snake_case(name: str) -> str:
     """`LayerNorm` to `layer_norm`, `ReLU6` to `relu6`, `BatchNorm2d` to `batch_norm2d`."""
     name = name.strip("_")
-    for written, plain in (("ReLU", "Relu"), ("SeLU", "Selu"), ("SiLU", "Silu"), ("HSwish", "Hswish"), ("RReLU", "Rrelu")):
+    for written, plain in (
+        ("ReLU", "Relu"),
+        ("SeLU", "Selu"),
+        ("SiLU", "Silu"),
+        ("HSwish", "Hswish"),
+        ("RReLU", "Rrelu"),
+    ):
         name = name.replace(written, plain)
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name)
     return words.lower()

@@ -6,7 +6,7 @@ import ast
 
 from graphward.rules.context import FunctionContext
 
-from ._creations import Creation, What
+from ._creations import Creation, What, constructed
 from ._loops import depends_on_loops
 from ._plan import Plan
 
@@ -20,7 +20,8 @@ def clash(context: FunctionContext, plan: Plan, creation: Creation) -> str:
     """
     parts = [*creation.call.args, *(k.value for k in creation.call.keywords)]
     for part in parts:
-        if context.kind(part).variable:
+        kind = context.kind(part)
+        if kind.variable and (kind.certain or kind.is_tensor):
             return f"its argument `{context.text(part)}` is no constant while compiling"
         if any(isinstance(n, ast.Call) and _makes_cell(context, n) for n in _elements(part)):
             return "a list of layers is no constant while compiling"
@@ -48,8 +49,6 @@ def _elements(node: ast.expr) -> list[ast.AST]:
 
 
 def _makes_cell(context: FunctionContext, call: ast.Call) -> bool:
-    from ._creations import constructed
-
     found = constructed(context.project, context.function, call)
     return found is not None and found.what is What.LAYER
 
@@ -66,7 +65,9 @@ def _at_most_once(loop: ast.AST) -> bool:
 
 
 def _arguments(creation: Creation) -> str:
-    return ast.dump(ast.Call(func=ast.Name(id="_", ctx=ast.Load()), args=creation.call.args, keywords=creation.call.keywords))
+    return ast.dump(
+        ast.Call(func=ast.Name(id="_", ctx=ast.Load()), args=creation.call.args, keywords=creation.call.keywords)
+    )
 
 
 def _same_graph(context: FunctionContext, first: Creation, second: Creation) -> bool:

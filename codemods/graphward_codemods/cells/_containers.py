@@ -1,5 +1,4 @@
-"""Plain lists, tuples and dicts that a Cell keeps its Cells or Parameters in: where they are made, what is in them, what is done
-with them."""
+"""Plain lists, tuples and dicts that a Cell keeps Cells or Parameters in: where they are made and what is in them."""
 
 from __future__ import annotations
 
@@ -7,28 +6,25 @@ import ast
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from weakref import WeakKeyDictionary
 
-from graphward.analysis.inference import Inference
 from graphward.analysis.kinds import Tag
-from graphward.analysis.module import ClassInfo, FunctionInfo
+from graphward.analysis.module import FunctionInfo
 from graphward.rules.context import CellContext
 
-from ._attributes import subclasses
+from ._container_uses import graph_uses
 from ._creations import What, constructed
-from ._made import Made, made_by
-from ._uses import unsupported
+from ._made import Made, made_by, parameter_name
 
 _MUTATORS = frozenset({"append", "extend", "insert"})
 # A Cell may own a Cell by calls as well as by assignments.
 _OWNING_CALLS = frozenset({"setattr", "__setattr__", "insert_child_to_cell", "add_module", "register_module"})
-_uses: WeakKeyDictionary[Inference, dict[ClassInfo, set[str]]] = WeakKeyDictionary()
 
 
 @dataclass
 class Element:
-    """One expression that puts something into a container. `many` is true when it does so more than once. `what` is the kind
-    of thing: a layer, a Parameter, or None for anything else. `owned` is true when it is an attribute of the Cell already."""
+    """One expression that puts something into a container. `many` is true when it does so more than once. `what` is the
+    kind of thing: a layer, a Parameter, or None for anything else. `owned` is true when it is an attribute of the Cell
+    already."""
 
     node: ast.expr
     many: bool
@@ -40,8 +36,9 @@ class Element:
 
 @dataclass
 class Container:
-    """`self.<attribute> = value` in `method`. `form` is "list", "tuple" or "dict"; `grown` the statements that fill it later;
-    `nested` that its elements are lists themselves."""
+    """`self.<attribute> = value` in `method`. `form` is "list", "tuple" or "dict"; `grown` the statements that fill it
+    later; `nested` says that its elements are lists themselves, `obstacle` why it cannot be filled first and changed
+    then."""
 
     attribute: str
     method: FunctionInfo
@@ -63,7 +60,7 @@ def containers(context: CellContext) -> Iterator[Container]:
         for name, value in method.self_assignments:
             if _form(value) is None:
                 continue
-            used = _graph_uses(context) if used is None else used
+            used = graph_uses(context) if used is None else used
             if name not in used or _becomes_cell(context, name):
                 continue
             found = _read(context, method, name, value)
@@ -81,23 +78,6 @@ def _becomes_cell(context: CellContext, name: str) -> bool:
     return False
 
 
-def obstacle(context: CellContext, container: Container, kind: str) -> str:
-    """Why the container cannot become a CellList, CellDict or ParameterTuple as it is; empty when it can."""
-    if container.obstacle:
-        return container.obstacle
-    values = context.project.attribute_values(context.cell).get(container.attribute, [])
-    if any(value is not container.value for _, value in values):
-        return f"self.{container.attribute} is assigned in more than one place"
-    for function, node in _all_uses(context, container.attribute):
-        if isinstance(node.ctx, ast.Store) or node in _targets(container):
-            continue
-        reason = unsupported(node, function.parents, kind, function is container.method and function.name == "__init__")
-        if reason:
-            where = f" in {function.name}" if function.name != container.method.name else ""
-            return f"{reason}{where}, line {node.lineno}"
-    return ""
-
-
 def clashes(elements: list[tuple[Container, Element]], container: Container) -> str:
     """The first parameter name of `container` that more than one Cell of these containers gives; empty for none."""
     counts: Counter[str] = Counter()
@@ -107,8 +87,6 @@ def clashes(elements: list[tuple[Container, Element]], container: Container) -> 
     own = (n for owner, e in elements if owner is container and not e.owned for n in e.made.weights)
     return next((name for name in own if counts[name] > 1), "")
 
-
-# Reading
 
 def _read(context: CellContext, method: FunctionInfo, name: str, value: ast.expr) -> Container | None:
     statement, form = method.parents[value], _form(value)
@@ -124,7 +102,7 @@ def _read(context: CellContext, method: FunctionInfo, name: str, value: ast.expr
             return None
     container = Container(name, method, statement, value, form, [])
     many = _in_loop(method, statement)
-    container.elements += [e for e in _elements(context, method, inner, many)]
+    container.elements += list(_elements(context, method, inner, many))
     container.nested = any(isinstance(e, (ast.List, ast.ListComp)) for e in _direct(inner))
     _growth(context, container, local)
     return container
@@ -194,7 +172,8 @@ def _element(context: CellContext, method: FunctionInfo, node: ast.expr, many: b
         if creation is not None and creation.what is What.LAYER:
             return Element(node, many, What.LAYER, made_by(context.inference, creation), key=key)
         if creation is not None and creation.what is What.PARAMETER and creation.name == "Parameter":
-            return Element(node, many, What.PARAMETER, key=key)
+            name = parameter_name(node)
+            return Element(node, many, What.PARAMETER, Made({name: False} if name else {}), key=key)
     if isinstance(node, ast.IfExp):
         first, second = (_element(context, method, n, many, key) for n in (node.body, node.orelse))
         if first.what is second.what:
@@ -207,7 +186,9 @@ def _element(context: CellContext, method: FunctionInfo, node: ast.expr, many: b
     return Element(node, many, None, key=key)
 
 
-def _from_local(context: CellContext, method: FunctionInfo, node: ast.Name, many: bool, key: ast.expr | None) -> Element:
+def _from_local(
+    context: CellContext, method: FunctionInfo, node: ast.Name, many: bool, key: ast.expr | None
+) -> Element:
     """A variable: what it was given, and whether the Cell owns it by an attribute too."""
     values, owned = [], False
     for other in method.nodes:
@@ -242,7 +223,7 @@ def _local_value(method: FunctionInfo, name: str) -> ast.expr | None:
 
 
 def _growth(context: CellContext, container: Container, local: str) -> None:
-    """What is put into the container after it was made: elements, the statements that do it, and what stands in the way."""
+    """What is put into the container after it was made, by which statements, and what stands in the way."""
     method = container.method
 
     def is_it(node: ast.AST) -> bool:
@@ -261,13 +242,19 @@ def _growth(context: CellContext, container: Container, local: str) -> None:
                 value = node.args[-1]
         elif isinstance(node, ast.AugAssign) and is_it(node.target):
             value = node.value
-        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript) and is_it(node.targets[0].value):
+        elif (
+            isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript) and is_it(node.targets[0].value)
+        ):
             value, key = node.value, node.targets[0].slice
         if value is None:
             continue
         statement = _statement(method, node)
         many = _in_loop(method, statement)
-        if isinstance(value, (ast.List, ast.ListComp)) and container.form == "list" and not isinstance(node, ast.Assign):
+        if (
+            isinstance(value, (ast.List, ast.ListComp))
+            and container.form == "list"
+            and not isinstance(node, ast.Assign)
+        ):
             appended = isinstance(node, ast.Call) and node.func.attr != "extend"  # type: ignore[attr-defined]
             container.nested = container.nested or appended
             container.elements += list(_elements(context, method, value, many))
@@ -302,43 +289,3 @@ def _in_loop(method: FunctionInfo, node: ast.AST) -> bool:
         if isinstance(node, (ast.For, ast.While)):
             return True
     return False
-
-
-# Uses
-
-def _targets(container: Container) -> set[ast.AST]:
-    statement = container.statement
-    return set(statement.targets if isinstance(statement, ast.Assign) else [statement.target])  # type: ignore[attr-defined]
-
-
-def _graph_uses(context: CellContext) -> set[str]:
-    """The attributes of self that graph code of the class, its bases and its subclasses reads."""
-    table = _uses.get(context.inference)
-    if table is None:
-        table = _uses[context.inference] = {}
-        for function in context.inference.reached:
-            owner, receiver = _class_around(function), function.receiver
-            if owner is not None and receiver is not None:
-                found = table.setdefault(owner, set())
-                for node in function.nodes:
-                    if node.__class__ is ast.Attribute and node.value.__class__ is ast.Name:  # type: ignore[attr-defined]
-                        if node.value.id == receiver:  # type: ignore[attr-defined]
-                            found.add(node.attr)  # type: ignore[attr-defined]
-    family = [*context.project.mro(context.cell), *subclasses(context.project, context.cell)]
-    return set().union(*(table.get(info, ()) for info in family))
-
-
-def _all_uses(context: CellContext, attribute: str) -> Iterator[tuple[FunctionInfo, ast.Attribute]]:
-    for info in [*context.project.mro(context.cell), *subclasses(context.project, context.cell)]:
-        for method in info.methods.values():
-            for node in method.nodes:
-                if isinstance(node, ast.Attribute) and node.attr == attribute and isinstance(node.value, ast.Name):
-                    if node.value.id == method.receiver:
-                        yield method, node
-
-
-def _class_around(function: FunctionInfo) -> ClassInfo | None:
-    scope: FunctionInfo | None = function
-    while scope is not None and scope.owner is None:
-        scope = scope.outer
-    return scope.owner if scope else None

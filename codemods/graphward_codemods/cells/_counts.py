@@ -14,7 +14,9 @@ DEFAULT = 12
 _MAX_HOPS = 4
 
 
-def largest_count(inference: Inference, function: FunctionInfo, parameter: str, hops: int = 0) -> tuple[int, str] | None:
+def largest_count(
+    inference: Inference, function: FunctionInfo, parameter: str, hops: int = 0
+) -> tuple[int, str] | None:
     """The largest whole number that `parameter` of `function` is seen to get, and where it was seen: its default, or
     a literal at a call that the project makes."""
     found: list[tuple[int, str]] = []
@@ -43,13 +45,17 @@ def _outside(inference: Inference, function: FunctionInfo, parameter: str) -> li
     owner = function.owner
     found = []
     for module in list(inference.project.modules.values()):
-        if parameter.encode() not in module.source.utf8 and (owner is None or owner.name.encode() not in module.source.utf8):
+        if parameter.encode() not in module.source.utf8 and (
+            owner is None or owner.name.encode() not in module.source.utf8
+        ):
             continue
-        instances = set()
+        instances: set[str] = set()
         for node in preorder(module.tree):
             if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and owner is not None:
                 made = node.value.func
-                if (made.attr if isinstance(made, ast.Attribute) else made.id if isinstance(made, ast.Name) else "") == owner.name:
+                if (
+                    made.attr if isinstance(made, ast.Attribute) else made.id if isinstance(made, ast.Name) else ""
+                ) == owner.name:
                     instances.update(t.id for t in node.targets if isinstance(t, ast.Name))
         for node in preorder(module.tree):
             if not isinstance(node, ast.Call):
@@ -86,6 +92,11 @@ def _default(function: FunctionInfo, parameter: str) -> int | None:
 
 
 def _number(node: ast.expr | None) -> int | None:
-    if isinstance(node, ast.Constant) and isinstance(node.value, int) and not isinstance(node.value, bool) and node.value > 0:
+    if (
+        isinstance(node, ast.Constant)
+        and isinstance(node.value, int)
+        and not isinstance(node.value, bool)
+        and node.value > 0
+    ):
         return node.value
     return None

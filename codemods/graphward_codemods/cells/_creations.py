@@ -16,11 +16,19 @@ from ._layers import is_layer_name
 _PARAMETERS = {"mindspore.Parameter", "mindspore.ParameterTuple", "mindspore.nn.ParameterTuple"}
 # Classes of `mindspore.ops` that are no Primitives, and Primitives that wrap code of the user's own.
 _NO_PRIMITIVES = frozenset(
-    """AiCPURegOp AkgAscendRegOp AkgGpuRegOp CpuRegOp CustomOpBuilder CustomRegOp DataType GradOperation HyperMap Map
-    MultitypeFuncGraph P2POp ReduceOp TBERegOp TCPStore Tensor J P Primitive PrimitiveWithCheck PrimitiveWithInfer Custom
-    WhileLoop ForiLoop Scan""".split()
+    """AiCPURegOp AkgAscendRegOp AkgGpuRegOp CpuRegOp CustomOpBuilder CustomRegOp DataType GradOperation
+    HyperMap Map MultitypeFuncGraph P2POp ReduceOp TBERegOp TCPStore Tensor J P Primitive PrimitiveWithCheck
+    PrimitiveWithInfer Custom WhileLoop ForiLoop Scan""".split()  # noqa: SIM905
 )
-Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+# Primitives that draw random numbers: the classes of `mindspore.ops` with a seed among their arguments.
+RANDOM_PRIMITIVES = frozenset(
+    """Bernoulli Dropout Dropout2D Dropout3D DropoutGenMask FractionalAvgPool FractionalMaxPool
+    FractionalMaxPoolWithFixedKsize FractionalMaxPool3DWithFixedKsize Gamma LogUniformCandidateSampler
+    Multinomial MultinomialWithReplacement ParameterizedTruncatedNormal Poisson RandomCategorical
+    RandomChoiceWithMask RandomGamma RandomPoisson RandomShuffle Randperm RandpermV2
+    SampleDistortedBoundingBoxV2 StandardLaplace StandardNormal TruncatedNormal UniformCandidateSampler
+    UniformInt UniformReal""".split()  # noqa: SIM905
+)
 LoopNode = ast.For | ast.AsyncFor | ast.While | ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
 
@@ -91,6 +99,21 @@ def constructed(project: Project, function: FunctionInfo, call: ast.Call) -> Cre
     if made is not None and project.is_cell(made):
         return Creation(What.LAYER, call, function, last, f"{made.module.name}.{made.qualname}", made)
     return None
+
+
+def owner_of(function: FunctionInfo) -> ClassInfo | None:
+    """The class whose body a function or a function nested in its methods stands in."""
+    scope: FunctionInfo | None = function
+    while scope is not None and scope.owner is None:
+        scope = scope.outer
+    return scope.owner if scope else None
+
+
+def class_name(call: ast.Call) -> str:
+    """The last part of the callee's name where it looks like a class, else empty: a look that costs little."""
+    node = call.func
+    name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+    return name if name.lstrip("_")[:1].isupper() else ""
 
 
 def _surroundings(creation: Creation, others: dict[ast.AST, Creation]) -> bool:

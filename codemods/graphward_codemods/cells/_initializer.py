@@ -28,8 +28,10 @@ class Initializer:
     _created: bool = False
 
     def __post_init__(self) -> None:
-        if self.project.is_cell(self.cell) is not True:
-            raise CannotMove(f"{self.cell.name} is not seen to be a Cell, so it may not keep what is made in its __init__")
+        if not _is_cell(self.project, self.cell):
+            raise CannotMove(
+                f"{self.cell.name} is not seen to be a Cell, so it may not keep what is made in its __init__"
+            )
         for info in subclasses(self.project, self.cell):
             method = info.methods.get("__init__")
             if method is not None and not _calls_base(method):
@@ -106,7 +108,9 @@ class Initializer:
         text = f"{name}: int = {default}" if typed else f"{name}={default}"
         source = self.cell.module.source
         offset = _end(self.cell, last, value)
-        rest = source.utf8[offset : source.offset(source.position(offset)[0], 0) + len(source.line_bytes(source.position(offset)[0]))]
+        rest = source.utf8[
+            offset : source.offset(source.position(offset)[0], 0) + len(source.line_bytes(source.position(offset)[0]))
+        ]
         tail = rest.strip()
         indent = source.indent(last.lineno)
         if len(indent.encode()) != last.col_offset or tail.removeprefix(b",").strip()[:1] not in (b"", b"#"):
@@ -171,8 +175,16 @@ class Initializer:
         method = self.project.method(base, "__init__")
         if method is not None:
             arguments = method.node.args
-            return bool(len(arguments.args) > 1 or arguments.posonlyargs or arguments.vararg or arguments.kwonlyargs or arguments.kwarg)
-        return any(isinstance(b, str) and b not in _PLAIN_BASES for c in self.project.mro(base) for b in self.project.bases(c))
+            return bool(
+                len(arguments.args) > 1
+                or arguments.posonlyargs
+                or arguments.vararg
+                or arguments.kwonlyargs
+                or arguments.kwarg
+            )
+        return any(
+            isinstance(b, str) and b not in _PLAIN_BASES for c in self.project.mro(base) for b in self.project.bases(c)
+        )
 
     def _first_member(self) -> ast.stmt:
         for node in self.cell.node.body:
@@ -185,13 +197,21 @@ class Initializer:
         assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
         source = self.cell.module.source
         line = min((d.lineno for d in node.decorator_list), default=node.lineno)
-        previous = max((s.end_lineno or 0 for s in self.cell.node.body if s.lineno < node.lineno), default=self.cell.node.lineno)
+        previous = max(
+            (s.end_lineno or 0 for s in self.cell.node.body if s.lineno < node.lineno), default=self.cell.node.lineno
+        )
         # Comments right above the method belong to it.
         while line - 1 > previous and source.line_bytes(line - 1).strip().startswith(b"#"):
             line -= 1
         if previous >= line:
             raise CannotMove(f"{self.cell.name} stands on one line")
         return source.offset(line, 0)
+
+
+def _is_cell(project: Project, cell: ClassInfo) -> bool:
+    """Whether instances are Cells; a class with a `construct` and a base out of sight is taken for one."""
+    known = project.is_cell(cell)
+    return known is True or (known is None and project.method(cell, "construct") is not None)
 
 
 def _end(cell: ClassInfo, argument: ast.arg, default: ast.expr | None) -> int:

@@ -36,8 +36,8 @@ class Layer:
     random: bool = False
 
 
-def _gamma_beta(switch: str, **more: bool) -> Layer:
-    return Layer((Weight("gamma", "gamma_init", switch=switch), Weight("beta", "beta_init", switch=switch)), **more)
+def _gamma_beta(switch: str = "") -> Layer:
+    return Layer((Weight("gamma", "gamma_init", switch=switch), Weight("beta", "beta_init", switch=switch)))
 
 
 _DENSE_ORDER = ("in_channels", "out_channels", "weight_init", "bias_init", "has_bias")
@@ -46,7 +46,8 @@ _LINEAR = Layer(
     ("in_features", "out_features", "bias", "weight_init", "bias_init"),
 )
 _DENSE = Layer(
-    (Weight("weight", "weight_init", drawn=True), Weight("bias", "bias_init", drawn=True, switch="has_bias")), _DENSE_ORDER
+    (Weight("weight", "weight_init", drawn=True), Weight("bias", "bias_init", drawn=True, switch="has_bias")),
+    _DENSE_ORDER,
 )
 _CONV = Layer(
     (
@@ -67,9 +68,13 @@ _BATCH_NORM = Layer(
     ),
     trains=True,
 )  # fmt: skip
-_MINT_BATCH_NORM = Layer(tuple(map(Weight, ("weight", "bias", "running_mean", "running_var", "num_batches_tracked"))), trains=True)
+_MINT_BATCH_NORM = Layer(
+    tuple(map(Weight, ("weight", "bias", "running_mean", "running_var", "num_batches_tracked"))), trains=True
+)
 _WEIGHT_BIAS = Layer((Weight("weight"), Weight("bias")))
-_RECURRENT = Layer(tuple(Weight(f"{n}_l0", drawn=True) for n in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")), trains=True)
+_RECURRENT = Layer(
+    tuple(Weight(f"{n}_l0", drawn=True) for n in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")), trains=True
+)
 _RECURRENT_CELL = Layer(tuple(Weight(n, drawn=True) for n in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")))
 _ATTENTION = Layer(tuple(Weight(n, drawn=True) for n in ("in_proj_weight", "out_proj.weight")), trains=True)
 _TRANSFORMER = Layer(tuple(Weight(n, drawn=True) for n in ("self_attn.in_proj_weight", "dense1.weight")), trains=True)
@@ -89,8 +94,10 @@ _KNOWN: dict[str, Layer] = {
     **dict.fromkeys(("nn.EmbeddingExt", "mint.nn.Embedding"), Layer((Weight("weight", drawn=True),))),
     **dict.fromkeys(("nn.BatchNorm1d", "nn.BatchNorm2d", "nn.BatchNorm3d", "nn.SyncBatchNorm"), _BATCH_NORM),
     **dict.fromkeys(("nn.InstanceNorm1d", "nn.InstanceNorm2d", "nn.InstanceNorm3d"), _BATCH_NORM),
-    **dict.fromkeys((f"mint.nn.{n}" for n in ("BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "SyncBatchNorm")), _MINT_BATCH_NORM),
-    "nn.LayerNorm": _gamma_beta(""), "nn.GroupNorm": _gamma_beta("affine"),
+    **dict.fromkeys(
+        (f"mint.nn.{n}" for n in ("BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "SyncBatchNorm")), _MINT_BATCH_NORM
+    ),
+    "nn.LayerNorm": _gamma_beta(), "nn.GroupNorm": _gamma_beta("affine"),
     **dict.fromkeys(("nn.LayerNormExt", "mint.nn.LayerNorm", "mint.nn.GroupNorm"), _WEIGHT_BIAS),
     **dict.fromkeys(("nn.LSTM", "nn.GRU", "nn.RNN"), _RECURRENT),
     **dict.fromkeys(("nn.LSTMCell", "nn.GRUCell", "nn.RNNCell"), _RECURRENT_CELL),
@@ -103,39 +110,59 @@ _KNOWN: dict[str, Layer] = {
         ("nn.Dropout", "nn.Dropout1d", "nn.Dropout2d", "nn.Dropout3d", "nn.DropoutExt", "nn.Dropout2dExt",
          "mint.nn.Dropout", "mint.nn.Dropout2d"), _DROPOUT
     ),
-    **dict.fromkeys(("nn.RReLU", "nn.FractionalMaxPool2d", "nn.FractionalMaxPool3d", "nn.SampledSoftmaxLoss"), Layer(random=True)),
+    **dict.fromkeys(
+        ("nn.RReLU", "nn.FractionalMaxPool2d", "nn.FractionalMaxPool3d", "nn.SampledSoftmaxLoss"), Layer(random=True)
+    ),
 }  # fmt: skip
 _KNOWN_PLAIN = frozenset(
-    """AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d AdaptiveMaxPool1d AdaptiveMaxPool2d AdaptiveMaxPool3d
-    AvgPool1d AvgPool1dExt AvgPool2d AvgPool2dExt AvgPool3d AvgPool3dExt BCELoss BCEWithLogitsLoss CELU CTCLoss CentralCrop
-    ChannelShuffle ClipByNorm ConstantPad1d ConstantPad2d ConstantPad3d CosineEmbeddingLoss CrossEntropyLoss DiGamma
-    DiceLoss ELU FastGelu Flatten FocalLoss Fold GELU GLU GaussianNLLLoss HShrink HSigmoid HSwish Hardshrink Hardsigmoid
-    Hardswish Hardtanh HingeEmbeddingLoss HuberLoss IGamma Identity ImageGradients KLDivLoss L1Loss L1LossExt L1Regularizer
-    LBeta LGamma LPPool1d LPPool2d LRN LeakyReLU LogSigmoid LogSoftmax LogSoftmaxExt MAELoss MSELoss MarginRankingLoss
-    MatDet MatInverse MatMul MatrixDiag MatrixDiagPart MatrixSetDiag MaxPool1d MaxPool2d MaxPool2dExt MaxPool3d MaxUnpool1d
-    MaxUnpool2d MaxUnpool3d Mish Moments MultiClassDiceLoss MultiLabelSoftMarginLoss MultiMarginLoss MultilabelMarginLoss
-    NLLLoss Norm OneHot PSNR Pad PixelShuffle PixelUnshuffle PoissonNLLLoss RMSELoss Range ReLU ReLU6 ReduceLogSumExp
-    ReflectionPad1d ReflectionPad2d ReflectionPad3d ReplicationPad1d ReplicationPad2d ReplicationPad3d Roll SELU SeLU SiLU
-    Sigmoid SmoothL1Loss SoftMarginLoss SoftShrink Softmax Softmax2d SoftmaxCrossEntropyWithLogits Softmin Softshrink
-    Softsign SparseTensorDenseMatmul SparseToDense Tanh Tanhshrink Threshold Tril TripletMarginLoss
-    TripletMarginWithDistanceLoss Triu Unflatten Unfold Upsample UpsamplingBilinear2d UpsamplingNearest2d ZeroPad1d
-    ZeroPad2d ZeroPad3d""".split()
+    """AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d AdaptiveMaxPool1d AdaptiveMaxPool2d
+    AdaptiveMaxPool3d AvgPool1d AvgPool1dExt AvgPool2d AvgPool2dExt AvgPool3d AvgPool3dExt BCELoss
+    BCEWithLogitsLoss CELU CTCLoss CentralCrop ChannelShuffle ClipByNorm ConstantPad1d ConstantPad2d
+    ConstantPad3d CosineEmbeddingLoss CrossEntropyLoss DiGamma DiceLoss ELU FastGelu Flatten FocalLoss Fold GELU
+    GLU GaussianNLLLoss HShrink HSigmoid HSwish Hardshrink Hardsigmoid Hardswish Hardtanh HingeEmbeddingLoss
+    HuberLoss IGamma Identity ImageGradients KLDivLoss L1Loss L1LossExt L1Regularizer LBeta LGamma LPPool1d
+    LPPool2d LRN LeakyReLU LogSigmoid LogSoftmax LogSoftmaxExt MAELoss MSELoss MarginRankingLoss MatDet
+    MatInverse MatMul MatrixDiag MatrixDiagPart MatrixSetDiag MaxPool1d MaxPool2d MaxPool2dExt MaxPool3d
+    MaxUnpool1d MaxUnpool2d MaxUnpool3d Mish Moments MultiClassDiceLoss MultiLabelSoftMarginLoss MultiMarginLoss
+    MultilabelMarginLoss NLLLoss Norm OneHot PSNR Pad PixelShuffle PixelUnshuffle PoissonNLLLoss RMSELoss Range
+    ReLU ReLU6 ReduceLogSumExp ReflectionPad1d ReflectionPad2d ReflectionPad3d ReplicationPad1d ReplicationPad2d
+    ReplicationPad3d Roll SELU SeLU SiLU Sigmoid SmoothL1Loss SoftMarginLoss SoftShrink Softmax Softmax2d
+    SoftmaxCrossEntropyWithLogits Softmin Softshrink Softsign SparseTensorDenseMatmul SparseToDense Tanh
+    Tanhshrink Threshold Tril TripletMarginLoss TripletMarginWithDistanceLoss Triu Unflatten Unfold Upsample
+    UpsamplingBilinear2d UpsamplingNearest2d ZeroPad1d ZeroPad2d ZeroPad3d""".split()  # noqa: SIM905
 )
 # Classes of `mindspore.nn` that are no layers: optimizers and their wrappers, schedules, metrics, gradient helpers.
 _NO_LAYERS = frozenset(
     """ASGD AdaFactor AdaMax AdaSumByDeltaWeightWrapCell AdaSumByGradWrapCell Adadelta Adagrad Adam AdamOffload
-    AdamWeightDecay AdamW FTRL LARS Lamb LazyAdam Momentum OptTFTWrapper Optimizer ProximalAdagrad RMSProp Rprop SGD thor
-    CosineDecayLR ExponentialDecayLR InverseDecayLR NaturalExpDecayLR PolynomialDecayLR WarmUpLR LearningRateSchedule
-    Accuracy BleuScore ConfusionMatrix ConfusionMatrixMetric CosineSimilarity Dice F1 Fbeta HausdorffDistance Loss MAE MSE
-    MeanSurfaceDistance Metric OcclusionSensitivity Perplexity Precision ROC Recall RootMeanSquareDistance
-    Top1CategoricalAccuracy Top5CategoricalAccuracy TopKCategoricalAccuracy
-    Cell GraphCell DistributedGradReducer PipelineGradReducer DynamicLossScaleUpdateCell FixedLossScaleUpdateCell
-    ForwardValueAndGrad GradAccumulationCell Jvp Vjp ParameterUpdate PipelineCell MicroBatchInterleaved GetNextSingleOp
-    VirtualDatasetCellTriple TrainOneStepCell TrainOneStepWithLossScaleCell WithEvalCell WithGradCell WithLossCell""".split()
+    AdamWeightDecay AdamW FTRL LARS Lamb LazyAdam Momentum OptTFTWrapper Optimizer ProximalAdagrad RMSProp Rprop
+    SGD thor CosineDecayLR ExponentialDecayLR InverseDecayLR NaturalExpDecayLR PolynomialDecayLR WarmUpLR
+    LearningRateSchedule Accuracy BleuScore ConfusionMatrix ConfusionMatrixMetric CosineSimilarity Dice F1 Fbeta
+    HausdorffDistance Loss MAE MSE MeanSurfaceDistance Metric OcclusionSensitivity Perplexity Precision ROC
+    Recall RootMeanSquareDistance Top1CategoricalAccuracy Top5CategoricalAccuracy TopKCategoricalAccuracy Cell
+    GraphCell DistributedGradReducer PipelineGradReducer DynamicLossScaleUpdateCell FixedLossScaleUpdateCell
+    ForwardValueAndGrad GradAccumulationCell Jvp Vjp ParameterUpdate PipelineCell MicroBatchInterleaved
+    GetNextSingleOp VirtualDatasetCellTriple TrainOneStepCell TrainOneStepWithLossScaleCell WithEvalCell
+    WithGradCell WithLossCell""".split()  # noqa: SIM905
 )
 CONTAINERS = frozenset({"mindspore.nn.CellList", "mindspore.nn.CellDict", "mindspore.nn.SequentialCell"})
 # Initial values that are the same each time, by the names that MindSpore's initialisers are asked for with.
-_CONSTANT_INIT = frozenset({"ones", "zeros", "one", "zero", "Ones", "Zeros", "One", "Zero", "Constant", "Identity", "Dirac", "Tensor", "tensor"})
+_CONSTANT_INIT = frozenset(
+    {
+        "ones",
+        "zeros",
+        "one",
+        "zero",
+        "Ones",
+        "Zeros",
+        "One",
+        "Zero",
+        "Constant",
+        "Identity",
+        "Dirac",
+        "Tensor",
+        "tensor",
+    }
+)
 
 
 def is_layer_name(qualified: str) -> bool:
@@ -180,7 +207,13 @@ def _is_constant_init(node: ast.expr) -> bool:
     if isinstance(node, ast.UnaryOp):
         return _is_constant_init(node.operand)
     if isinstance(node, ast.Call):
-        name = node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id if isinstance(node.func, ast.Name) else ""
+        name = (
+            node.func.attr
+            if isinstance(node.func, ast.Attribute)
+            else node.func.id
+            if isinstance(node.func, ast.Name)
+            else ""
+        )
         if name == "initializer" and node.args:
             return _is_constant_init(node.args[0])
         return name in _CONSTANT_INIT and not any(_draws(a) for a in ast.walk(node))

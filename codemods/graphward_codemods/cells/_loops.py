@@ -11,6 +11,8 @@ from graphward.analysis.names import all_arguments
 from ._creations import Creation, LoopNode
 from ._moving import CannotMove, Move
 
+# What a constructor's argument may be without being a part of the Cell.
+_NO_CELLS = (Tag.CONSTANT, Tag.SHAPE, Tag.SEQUENCE, Tag.SCALAR, Tag.UNKNOWN)
 _INDEX_NAMES = ("i", "j", "k", "index")
 
 
@@ -64,7 +66,11 @@ def _use(
     reads_target = bool(_target_names(loop) & needed)
     written = module.text(target)
     wanted = written if reads_target else "_"
-    call = iterable if isinstance(iterable, ast.Call) and isinstance(iterable.func, ast.Name) and not iterable.keywords else None
+    call = (
+        iterable
+        if isinstance(iterable, ast.Call) and isinstance(iterable.func, ast.Name) and not iterable.keywords
+        else None
+    )
     name = call.func.id if call is not None and isinstance(call.func, ast.Name) else ""
     if name == "range" and isinstance(target, ast.Name):
         assert call is not None
@@ -108,7 +114,7 @@ def _reads_cells(creation: Creation, move: Move, names: set[str]) -> bool:
     """Whether the constructor's arguments read a Cell through one of `names`."""
     return any(
         isinstance(n, ast.Name) and n.id in names
-        and move.inference.kind(creation.function, n).tag not in (Tag.CONSTANT, Tag.SHAPE, Tag.SEQUENCE, Tag.SCALAR, Tag.UNKNOWN)
+        and move.inference.kind(creation.function, n).tag not in _NO_CELLS
         for n in ast.walk(creation.call)
     )  # fmt: skip
 

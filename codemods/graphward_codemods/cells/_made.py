@@ -80,7 +80,7 @@ def _inside(inference: Inference, function: FunctionInfo, node: ast.expr, depth:
             made.add("", _layer(inference, creation, depth))
             skip.update(preorder(child))
         elif creation is not None and creation.what is What.PARAMETER:
-            made.weights[_parameter_name(child)] = False
+            made.weights[parameter_name(child) or "parameter"] = False
             skip.update(preorder(child))
     return made
 
@@ -120,11 +120,11 @@ def _is_plain(inference: Inference, method: FunctionInfo, value: ast.Call) -> bo
     )  # fmt: skip
 
 
-def _parameter_name(call: ast.Call) -> str:
-    """The `name=` of a Parameter where it is a literal."""
+def parameter_name(call: ast.Call) -> str:
+    """The `name=` of a Parameter where it is a literal, else empty."""
     for keyword in call.keywords:
         if keyword.arg == "name" and isinstance(keyword.value, ast.Constant):
             return str(keyword.value.value)
     if len(call.args) > 1 and isinstance(call.args[1], ast.Constant):
         return str(call.args[1].value)
-    return "parameter"
+    return ""

@@ -11,6 +11,7 @@ from graphward.analysis.module import ClassInfo, FunctionInfo
 from graphward.analysis.names import all_arguments
 from graphward.analysis.project import Project
 from graphward.analysis.tree import preorder
+from graphward.source.precedence import guarded
 
 # Attributes of a Cell whose value changes after `__init__`.
 _CHANGING = frozenset({"training", "phase", "requires_grad", "compile_cache"})
@@ -63,6 +64,7 @@ class Move:
             elif isinstance(child, ast.Name) and child not in inner and child.id not in self.bound:
                 replacement = self._name(child, seen)
                 if replacement is not None:
+                    replacement = guarded(replacement, child, self.function.parents.get(child))
                     pieces.append((module.start(child), module.end(child), replacement))
         data = module.source.utf8[start : module.end(node)]
         for begin, end, new in sorted(pieces, reverse=True):
@@ -112,8 +114,14 @@ class Move:
             value = self._single_value(name)
             if value is None:
                 raise CannotMove(f"{name} is a value of {self.function.name}", name)
-            text = self.text(value, seen | {name})
-            return text if isinstance(value, (ast.Constant, ast.Name, ast.Attribute, ast.Call)) else f"({text})"
+            try:
+                text = self.text(value, seen | {name})
+            except CannotMove as reason:
+                # What the user reads in the call is this name, not what it was made from.
+                if reason.value:
+                    raise CannotMove(f"{name} is a value of {self.function.name}", name) from None
+                raise
+            return f"({text})" if "\n" in text else text
         if self._imported_here(name):
             raise CannotMove(f"{name} is imported inside {self.function.name}")
         own = self.cell.methods.get("__init__")
@@ -138,11 +146,15 @@ class Move:
             return None
         if any(a.arg == name for a in all_arguments(function.node.args)):
             return None
-        stores = [n for n in function.nodes if isinstance(n, ast.Name) and n.id == name and not isinstance(n.ctx, ast.Load)]
+        stores = [
+            n for n in function.nodes if isinstance(n, ast.Name) and n.id == name and not isinstance(n.ctx, ast.Load)
+        ]
         if len(stores) != 1:
             return None
         statement = function.parents[stores[0]]
-        if not (isinstance(statement, ast.Assign) and len(statement.targets) == 1 and statement.targets[0] is stores[0]):
+        if not (
+            isinstance(statement, ast.Assign) and len(statement.targets) == 1 and statement.targets[0] is stores[0]
+        ):
             return None
         parent = function.parents[statement]
         return statement.value if parent is function.node else None
@@ -155,7 +167,9 @@ def _is_self(node: ast.AST, receiver: str | None) -> bool:
 def _class_attribute(info: ClassInfo, name: str) -> bool:
     """Whether the class body gives `name` a value."""
     for node in info.node.body:
-        targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+        targets = (
+            node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+        )
         if any(isinstance(t, ast.Name) and t.id == name for t in targets):
             return True
     return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from contextlib import suppress
 from weakref import WeakKeyDictionary
 
 from graphward.analysis.inference import Inference
@@ -10,8 +11,9 @@ from graphward.analysis.module import ClassInfo, FunctionInfo
 from graphward.rules.context import FunctionContext
 
 from ._attributes import free_name, plural, snake_case, taken_names
-from ._creations import Creation, What, creations
+from ._creations import RANDOM_PRIMITIVES, Creation, What, creations, owner_of
 from ._initializer import Initializer
+from ._instances import kept_instances, same_everywhere
 from ._loops import depends_on_loops
 from ._made import Made, made_by
 from ._moving import CannotMove
@@ -38,14 +40,47 @@ class Plan:
         self.creations.sort(key=lambda c: (c.call.lineno, c.call.col_offset))
         self.by_call = {c.call: c for c in self.creations}
         self._made: dict[Creation, Made] = {}
+        self._groups: dict[str, list[Creation]] = {}
         self.names: dict[Creation, str] = {}
+        self.existing: set[Creation] = set()
         self.counts: dict[tuple[FunctionInfo, str], str] = {}
         if self.cell is not None and self.creations:
-            taken = taken_names(inference.project, self.cell)
-            for creation in self.creations:
-                name = creation.attribute or free_name(self._wanted(creation), taken)
-                self.names[creation] = name
-                taken.add(name)
+            self._name_all(self.cell)
+
+    def _name_all(self, cell: ClassInfo) -> None:
+        taken = taken_names(self.inference.project, cell)
+        kept = kept_instances(self.inference.project, cell)
+        for creation in self.creations:
+            key = self._key(creation)
+            group = self._groups.setdefault(key, []) if key else []
+            if group:
+                self.names[creation] = self.names[group[0]]
+            elif key in kept:
+                self.names[creation] = kept[key]
+            else:
+                self.names[creation] = creation.attribute or free_name(self._wanted(creation), taken)
+                taken.add(self.names[creation])
+            if key in kept:
+                self.existing.add(creation)
+            group.append(creation)
+
+    def _key(self, creation: Creation) -> str:
+        """The same for creations that one instance can stand for, empty for one that needs its own."""
+        if creation.attribute or not self.shared(creation):
+            return ""
+        made = self.made(creation)
+        if made.trains or made.random or (creation.what is What.PRIMITIVE and creation.name in RANDOM_PRIMITIVES):
+            return ""
+        return same_everywhere(creation)
+
+    def leader(self, creation: Creation) -> Creation:
+        """The first of the creations that share an attribute with this one."""
+        key = self._key(creation)
+        return self._groups[key][0] if key else creation
+
+    def is_alone(self, creation: Creation) -> bool:
+        key = self._key(creation)
+        return not key or len(self._groups[key]) == 1
 
     def made(self, creation: Creation) -> Made:
         """What the creation makes, as far as parameters go."""
@@ -64,10 +99,8 @@ class Plan:
         assert self.cell is not None
         wanted = f"max_{parameter}"
         existing: frozenset[str] = frozenset()
-        try:
+        with suppress(CannotMove):
             existing = Initializer(self.inference.project, self.cell).parameters()
-        except CannotMove:
-            pass
         key = (function, parameter)
         if key not in self.counts:
             self.counts[key] = wanted if wanted in existing else free_name(wanted, {*existing, *self.counts.values()})
@@ -84,15 +117,15 @@ class Plan:
 def plan_of(context: FunctionContext) -> Plan:
     """The plan of the class that the function of `context` stands in, or of the function itself."""
     plans = _plans.setdefault(context.inference, {})
-    owner: ClassInfo | FunctionInfo = _owner(context.function) or context.function
+    owner: ClassInfo | FunctionInfo = owner_of(context.function) or context.function
     if owner not in plans:
         plans[owner] = Plan(context.inference, owner)
     return plans[owner]
 
 
 def list_comprehension(creation: Creation) -> ast.ListComp | None:
-    """The comprehension that gives a list of just these, `[nn.Dense(4, 4) for _ in range(3)]`, when nothing is done with
-    it that a CellList cannot do."""
+    """The comprehension that gives a list of just these, `[nn.Dense(4, 4) for _ in range(3)]`, when nothing is done
+    with it that a CellList cannot do."""
     loop = creation.loops[-1] if creation.loops else None
     if not (isinstance(loop, ast.ListComp) and loop.elt is creation.call):
         return None
@@ -101,9 +134,15 @@ def list_comprehension(creation: Creation) -> ast.ListComp | None:
     parent = parents.get(loop)
     if isinstance(parent, ast.Assign) and len(parent.targets) == 1 and isinstance(parent.targets[0], ast.Name):
         name = parent.targets[0].id
-        loads = [n for n in creation.function.nodes if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load)]
+        loads = [
+            n
+            for n in creation.function.nodes
+            if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load)
+        ]
     else:
-        loads = [loop]
+        loads = []
+        if unsupported(loop, parents, kind, False):
+            return None
     return None if any(unsupported(load, parents, kind, False) for load in loads) else loop
 
 
@@ -132,14 +171,7 @@ def _is_inside(function: FunctionInfo, outer: FunctionInfo) -> bool:
     return scope is outer
 
 
-def _owner(function: FunctionInfo) -> ClassInfo | None:
-    scope: FunctionInfo | None = function
-    while scope is not None and scope.owner is None:
-        scope = scope.outer
-    return scope.owner if scope else None
-
-
 def _functions(inference: Inference, owner: ClassInfo | FunctionInfo) -> list[FunctionInfo]:
     if isinstance(owner, FunctionInfo):
         return [owner]
-    return [f for f in inference.reached if f.module is owner.module and _owner(f) is owner]
+    return [f for f in inference.reached_by_module.get(owner.module, ()) if owner_of(f) is owner]

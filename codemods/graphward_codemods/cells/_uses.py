@@ -1,9 +1,9 @@
 """What code does with a list or dict, and whether a CellList, CellDict or ParameterTuple can do it too.
 
 Measured on MindSpore 2.10, in PyNative and under STRICT: iterating, indexing by a number, `len`, `enumerate`, `zip`,
-`list`, unpacking and truth tests work on a CellList; of a CellDict also `keys`, `values`, `items`, `in` and iterating. `+`
-raises in both modes, `reversed` does not compile, `CellDict.get` raises in PyNative, and a slice of a CellList is a new
-CellList that renames the parameters in it.
+`list`, unpacking and truth tests work on a CellList; of a CellDict also `keys`, `values`, `items`, `in` and iterating.
+`+` raises in both modes, `reversed` does not compile, `CellDict.get` raises in PyNative, and a slice of a CellList is a
+new CellList that renames the parameters in it.
 """
 
 from __future__ import annotations
@@ -44,7 +44,11 @@ def unsupported(node: ast.expr, parents: dict[ast.AST, ast.AST], kind: str, buil
     if isinstance(parent, ast.Compare):
         if all(isinstance(op, (ast.Is, ast.IsNot)) for op in parent.ops):
             return ""
-        if kind == "dict" and node in parent.comparators and all(isinstance(op, (ast.In, ast.NotIn)) for op in parent.ops):
+        if (
+            kind == "dict"
+            and node in parent.comparators
+            and all(isinstance(op, (ast.In, ast.NotIn)) for op in parent.ops)
+        ):
             return ""
         return "it is compared"
     if isinstance(parent, (ast.If, ast.While, ast.IfExp)) and node is parent.test:

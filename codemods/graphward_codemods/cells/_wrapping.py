@@ -35,7 +35,9 @@ def _wrap_value(
     if isinstance(value, ast.Tuple):
         if takes_list and any(isinstance(e, ast.Starred) for e in value.elts):
             raise CannotWrap("it unpacks another container")
-        parenthesised = module.source.utf8[start:end].startswith(b"(") and _closes(module.source.utf8[start:end].decode())
+        parenthesised = module.source.utf8[start:end].startswith(b"(") and _closes(
+            module.source.utf8[start:end].decode()
+        )
         if parenthesised:
             last = module.end(value.elts[-1])
             comma = module.source.utf8[last : end - 1].strip() == b"," and len(value.elts) == 1

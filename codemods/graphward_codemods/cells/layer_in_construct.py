@@ -11,7 +11,7 @@ from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
 from ._collisions import clash
-from ._creations import Creation, What
+from ._creations import Creation, What, class_name
 from ._moving import CannotMove
 from ._plan import Plan, plan_of
 from ._relocation import relocate
@@ -23,8 +23,8 @@ class LayerInConstruct(Rule):
     ## What it finds
 
     A layer of `mindspore.nn` or `mindspore.mint.nn`, or a Cell of the project, that is constructed in `construct`, in a
-    jit function, or in a function that these call: `nn.Dense(4, 8)(x)`, `fc = nn.Dense(4, 8)`, a layer per iteration of a
-    loop, a list of layers from a comprehension, `self.fc = nn.Dense(4, 8)`.
+    jit function, or in a function that these call: `nn.Dense(4, 8)(x)`, `fc = nn.Dense(4, 8)`, a layer per iteration of
+    a loop, a list of layers from a comprehension, `self.fc = nn.Dense(4, 8)`.
 
     ## Why
 
@@ -79,8 +79,8 @@ class LayerInConstruct(Rule):
     The constructor's arguments mean the same at the end of `__init__`: they are literals, names of the module, locals
     that are set once from such, or attributes that only `__init__` sets. Where they depend on values of `construct`
     nothing is guessed: the finding says what to pass to `__init__`. A run-time count becomes a constructor argument
-    `max_<name>` with a default: the literal that the project's calls show, else 12. Asking for more layers than that raises
-    `IndexError` in both modes.
+    `max_<name>` with a default: the literal that the project's calls show, else 12. Asking for more layers than that
+    raises `IndexError` in both modes.
 
     ## When it is unsafe
 
@@ -102,7 +102,7 @@ class LayerInConstruct(Rule):
 
     def visit(self, node: ast.AST, context: FunctionContext) -> Iterable[Finding]:
         assert isinstance(node, ast.Call)
-        if not _may_be_class(node.func):
+        if not class_name(node):
             return ()
         plan = plan_of(context)
         creation = plan.by_call.get(node)
@@ -121,7 +121,10 @@ class LayerInConstruct(Rule):
             consequence = Consequence.DIVERGENCE
             why = "PyNative draws new weights at each call, the graph draws them once"
         elif made.weights:
-            consequence, why = Consequence.PERFORMANCE, "its parameters belong to no Cell: they are neither trained nor saved"
+            consequence, why = (
+                Consequence.PERFORMANCE,
+                "its parameters belong to no Cell: they are neither trained nor saved",
+            )
         else:
             consequence, why = Consequence.PERFORMANCE, "PyNative makes it anew at each call"
         message = f"{creation.name} is made in {creation.function.name}, not in __init__: {why}"
@@ -135,28 +138,35 @@ class LayerInConstruct(Rule):
             done = relocate(context, plan, creation)
         except CannotMove as reason:
             return context.rewrite().manual(
-                f"make {creation.name} in __init__", f"not moved by itself: {reason}; {_advice(plan, creation, reason.value)}"
+                f"make {creation.name} in __init__",
+                f"not moved by itself: {reason}; {_advice(plan, creation, reason.value)}",
             )
         except ValueError as reason:
             return context.rewrite().manual(f"make {creation.name} in __init__", f"not moved by itself: {reason}")
-        title = f"make {creation.name} in __init__, as self.{done.attribute}"
+        title = done.title(creation)
         reasons = []
         if made.weights or not made.known:
             how = "new weights" if made.drawn or not made.known else "new weights, equal ones,"
-            reasons.append(f"in PyNative the original makes {how} at each call; they are now made once, kept, trained and saved")
+            reasons.append(
+                f"in PyNative the original makes {how} at each call; they are now made once, kept, trained and saved"
+            )
         if made.trains:
             reasons.append("made in construct it never heard of set_train(); now it follows the training flag")
         elif made.random:
             reasons.append("it draws random numbers, in another order than before")
         if done.count:
-            reasons.append(f"the number of layers is a run-time argument, bounded by {done.count}; more of them raise IndexError")
-        return done.rewrite.unsafe(title, "; ".join(reasons)) if reasons else done.rewrite.safe(title)
-
-
-def _may_be_class(node: ast.expr) -> bool:
-    """A cheap look at the name: classes begin with a capital."""
-    name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
-    return name.lstrip("_")[:1].isupper()
+            reasons.append(
+                f"the number of layers is a run-time argument, bounded by {done.count}; more of them raise IndexError"
+            )
+        # Set anew at each call, the weights that a gradient was asked for were never the ones that were used.
+        cut = bool(creation.attribute and not creation.arms and made.weights)
+        if cut:
+            reasons.append("their gradient, which was zero, is now there")
+        return (
+            done.rewrite.unsafe(title, "; ".join(reasons), restores_gradient=cut)
+            if reasons
+            else done.rewrite.safe(title)
+        )
 
 
 def _advice(plan: Plan, creation: Creation, value: str) -> str:

@@ -10,7 +10,7 @@ from graphward.rules.finding import Consequence, Finding
 from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
-from ._creations import Creation, What
+from ._creations import Creation, What, class_name
 from ._moving import CannotMove
 from ._plan import Plan, plan_of
 from ._relocation import relocate
@@ -51,9 +51,9 @@ class ParameterInConstruct(Rule):
 
     ## What the rewrite assumes
 
-    The arguments mean the same at the end of `__init__`. A Parameter without a name gets that of its attribute; in a loop
-    they become a `ParameterTuple`, numbered. Where the value comes from `construct` nothing is guessed: the finding says
-    so.
+    The arguments mean the same at the end of `__init__`. A Parameter without a name gets that of its attribute; in a
+    loop they become a `ParameterTuple`, numbered. Where the value comes from `construct` nothing is guessed: the
+    finding says so.
 
     ## When it is unsafe
 
@@ -73,8 +73,7 @@ class ParameterInConstruct(Rule):
 
     def visit(self, node: ast.AST, context: FunctionContext) -> Iterable[Finding]:
         assert isinstance(node, ast.Call)
-        name = node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id if isinstance(node.func, ast.Name) else ""
-        if not name.endswith(("Parameter", "ParameterTuple")):
+        if not class_name(node).endswith(("Parameter", "ParameterTuple")):
             return ()
         plan = plan_of(context)
         creation = plan.by_call.get(node)
@@ -88,8 +87,18 @@ class ParameterInConstruct(Rule):
             done = relocate(context, plan, creation)
         except (CannotMove, ValueError) as reason:
             advice = "make it in the __init__ of the Cell that uses it"
-            return context.rewrite().manual(f"make the {creation.name} in __init__", f"not moved by itself: {reason}; {advice}")
-        reason = "in PyNative the original starts anew at each call and is not trained; it is now kept, trained and saved"
+            return context.rewrite().manual(
+                f"make the {creation.name} in __init__", f"not moved by itself: {reason}; {advice}"
+            )
+        reasons = [
+            "in PyNative the original starts anew at each call and is not trained; it is now kept, trained and saved"
+        ]
         if done.count:
-            reason += f"; the number of Parameters is a run-time argument, bounded by {done.count}; more of them raise IndexError"
-        return done.rewrite.unsafe(f"make the {creation.name} in __init__, as self.{done.attribute}", reason)
+            reasons.append(
+                f"their number is a run-time argument, bounded by {done.count}; more of them raise IndexError"
+            )
+        # Set anew at each call, the Parameter that a gradient was asked for was never the one that was used.
+        cut = bool(creation.attribute and not creation.arms)
+        if cut:
+            reasons.append("its gradient, which was zero, is now there")
+        return done.rewrite.unsafe(done.title(creation), "; ".join(reasons), restores_gradient=cut)

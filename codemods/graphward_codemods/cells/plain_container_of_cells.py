@@ -12,7 +12,8 @@ from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
 from ._attributes import is_cell_attribute
-from ._containers import Container, clashes, containers, obstacle
+from ._container_uses import obstacle
+from ._containers import Container, clashes, containers
 from ._creations import What
 from ._wrapping import CannotWrap, wrap
 
@@ -28,8 +29,8 @@ class PlainContainerOfCells(Rule):
     ## Why
 
     - The parameters of Cells in a plain container have no prefix. Two with the same name do not compile (MindSpore
-      2.7 to 2.10): `RuntimeError: The parameter @..._construct_9:param_weight , its name 'weight' already exists. Please
-      set a unique name for the parameter.`
+      2.7 to 2.10): `RuntimeError: The parameter @..._construct_9:param_weight , its name 'weight' already exists.
+      Please set a unique name for the parameter.`
     - Where names happen not to clash it compiles and computes the same, but `trainable_params()` does not have these
       parameters, no checkpoint saves them, `set_train()` does not reach the Cells, and `mindspore.export` raises
       `ValueError: There's a mindspore.Parameter that wasn't created in nn.Cell`.
@@ -46,20 +47,21 @@ class PlainContainerOfCells(Rule):
     self.layers = nn.CellList([EncoderLayer(size) for _ in range(num_layers)])
     ```
 
-    A list that is filled after it was made is turned into a CellList after the last statement that fills it. A dict with
-    string keys becomes a CellDict.
+    A list that is filled after it was made is turned into a CellList after the last statement that fills it. A dict
+    with string keys becomes a CellDict.
 
     ## What the rewrite assumes
 
     That nothing is done with the container that a CellList or CellDict cannot do: the uses in the class, its bases and
-    its subclasses are looked at. A CellList cannot be added to a list, and a slice of it renames the parameters in it; a
-    CellDict has no `get`, and its keys are strings that are no attributes of a Cell. Such containers are reported
+    its subclasses are looked at. A CellList cannot be added to a list, and a slice of it renames the parameters in it;
+    a CellDict has no `get`, and its keys are strings that are no attributes of a Cell. Such containers are reported
     without a fix.
 
     ## When it is unsafe
 
-    When the Cells have parameters: these become parameters of the network, trained and saved from now on, and checkpoints
-    written before do not have them. When a Cell behaves differently in training: `set_train()` now reaches it.
+    When the Cells have parameters: these become parameters of the network, trained and saved from now on, and
+    checkpoints written before do not have them. When a Cell behaves differently in training: `set_train()` now reaches
+    it.
 
     ## References
 
@@ -109,7 +111,9 @@ class PlainContainerOfCells(Rule):
     def _judged(self, rewrite: Rewrite, title: str, container: Container) -> Fix:
         reasons = []
         if any(e.made.weights or not e.made.known for e in container.elements):
-            reasons.append("the parameters become those of the network: they are trained and saved from now on, under new names")
+            reasons.append(
+                "the parameters become those of the network: they are trained and saved from now on, under new names"
+            )
         if any(e.made.trains for e in container.elements):
             reasons.append("set_train() now reaches the Cells")
         return rewrite.unsafe(title, "; ".join(reasons)) if reasons else rewrite.safe(title)

@@ -9,7 +9,8 @@ from graphward.rules.finding import Consequence, Finding
 from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
-from ._containers import Container, containers, obstacle
+from ._container_uses import obstacle
+from ._containers import Container, clashes, containers
 from ._creations import What
 from ._wrapping import CannotWrap, wrap
 
@@ -25,7 +26,8 @@ class PlainContainerOfParameters(Rule):
 
     It compiles and computes the same, but the Parameters are none of the network's: `trainable_params()` does not have
     them, no checkpoint saves them, and `mindspore.export` raises `ValueError: There's a mindspore.Parameter that wasn't
-    created in nn.Cell` (MindSpore 2.10).
+    created in nn.Cell` (MindSpore 2.10). In a dict, two with the same name do not compile: `RuntimeError: The parameter
+    @..._construct_2:param_a , its name 'a' already exists. Please set a unique name for the parameter.`
 
     ## Example
 
@@ -59,13 +61,18 @@ class PlainContainerOfParameters(Rule):
     triggers = (b"Parameter",)
 
     def visit_cell(self, context: CellContext) -> Iterable[Finding]:
-        for container in containers(context):
-            if any(e.what is What.PARAMETER and not e.owned for e in container.elements):
-                message = (
-                    f"self.{container.attribute} is a plain {container.form} of Parameters: they are neither trained nor saved"
-                    " nor exported"
-                )
-                yield context.finding(self, container.value, message, fixes=(self._fix(context, container),))
+        found = [c for c in containers(context) if any(e.what is What.PARAMETER and not e.owned for e in c.elements)]
+        elements = [(c, e) for c in found for e in c.elements if e.what is What.PARAMETER]
+        for container in found:
+            # Of a list or tuple PyNative itself refuses two equal names.
+            clash = clashes(elements, container) if container.form == "dict" else ""
+            why = "they are neither trained nor saved nor exported"
+            if clash:
+                why = f"compiling fails, since several of them have the name {clash!r}"
+            yield context.finding(
+                self, container.value, f"self.{container.attribute} is a plain {container.form} of Parameters: {why}",
+                fixes=(self._fix(context, container),), consequence=Consequence.ERROR if clash else None,
+            )  # fmt: skip
 
     def _fix(self, context: CellContext, container: Container) -> Fix:
         title = f"keep the Parameters of self.{container.attribute} in a ParameterTuple"
@@ -82,4 +89,6 @@ class PlainContainerOfParameters(Rule):
         except CannotWrap as problem:
             advice = "keep each Parameter as an attribute of self"
             return context.rewrite(container.method).manual(title, f"not changed by itself: {problem}; {advice}")
-        return rewrite.unsafe(title, "the Parameters become those of the network: they are trained and saved from now on")
+        return rewrite.unsafe(
+            title, "the Parameters become those of the network: they are trained and saved from now on"
+        )

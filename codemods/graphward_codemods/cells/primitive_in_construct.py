@@ -8,20 +8,12 @@ from collections.abc import Iterable
 from graphward.rules.context import FunctionContext
 from graphward.rules.finding import Consequence, Finding
 from graphward.rules.rule import Rule
+from graphward.source.fixes import Applicability, Fix
 
-from ._creations import Creation, What
+from ._creations import RANDOM_PRIMITIVES, Creation, What, class_name
 from ._moving import CannotMove
 from ._plan import Plan, plan_of
 from ._relocation import relocate
-
-# Primitives that draw random numbers: `mindspore.ops` classes with a seed among their arguments.
-_RANDOM = frozenset(
-    """Bernoulli Dropout Dropout2D Dropout3D DropoutGenMask FractionalAvgPool FractionalMaxPool
-    FractionalMaxPoolWithFixedKsize FractionalMaxPool3DWithFixedKsize Gamma LogUniformCandidateSampler Multinomial
-    MultinomialWithReplacement ParameterizedTruncatedNormal Poisson RandomCategorical RandomChoiceWithMask RandomGamma
-    RandomPoisson RandomShuffle Randperm RandpermV2 SampleDistortedBoundingBoxV2 StandardLaplace StandardNormal
-    TruncatedNormal UniformCandidateSampler UniformInt UniformReal""".split()
-)
 
 
 class PrimitiveInConstruct(Rule):
@@ -38,8 +30,8 @@ class PrimitiveInConstruct(Rule):
     Graph Mode makes the Primitive once, while compiling, and loses nothing. PyNative makes it at each call: 106
     microseconds for `ops.Exp()(x)` on a small Tensor against 58 for one kept on self (MindSpore 2.10, CPU).
 
-    A seeded random Primitive is worse, since a new one starts its seed anew: `ops.StandardNormal(seed=3, seed2=4)` made in
-    `construct` gives the same numbers at each PyNative call, and new ones at each call of the graph.
+    A seeded random Primitive is worse, since a new one starts its seed anew: `ops.StandardNormal(seed=3, seed2=4)` made
+    in `construct` gives the same numbers at each PyNative call, and new ones at each call of the graph.
 
     ## Example
 
@@ -81,8 +73,7 @@ class PrimitiveInConstruct(Rule):
 
     def visit(self, node: ast.AST, context: FunctionContext) -> Iterable[Finding]:
         assert isinstance(node, ast.Call)
-        name = node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id if isinstance(node.func, ast.Name) else ""
-        if not name[:1].isupper():
+        if not class_name(node):
             return ()
         plan = plan_of(context)
         creation = plan.by_call.get(node)
@@ -92,38 +83,35 @@ class PrimitiveInConstruct(Rule):
 
     def _found(self, context: FunctionContext, plan: Plan, creation: Creation) -> Iterable[Finding]:
         parent = context.parent(creation.call)
-        if isinstance(parent, ast.Attribute):
-            # `ops.Add().shard(...)` configures the instance: not a plain use.
-            return ()
+        called = isinstance(parent, ast.Call) and parent.func is creation.call
         bare = not creation.call.args and not creation.call.keywords
-        if bare and context.options.op_style == "primitive" and isinstance(parent, ast.Call) and parent.func is creation.call:
-            return ()
-        random = creation.name in _RANDOM
-        seeded = random and any(_is_seed(k) for k in creation.call.keywords)
+        if bare and called and context.options.op_style == "primitive":
+            return
+        seeded = creation.name in RANDOM_PRIMITIVES and any(_is_seed(k) for k in creation.call.keywords)
+        fix = self._fix(context, plan, creation, seeded)
+        consequence, why = self.consequence, "PyNative makes it anew at each call"
+        if creation.attribute:
+            consequence, why = Consequence.ERROR, f"a graph cannot set self.{creation.attribute} to it"
+        elif seeded:
+            consequence, why = Consequence.DIVERGENCE, "PyNative starts its seed anew at each call, the graph does not"
+        elif fix.applicability is Applicability.MANUAL:
+            # It depends on values of the call, and a graph loses nothing by it.
+            return
+        message = f"{creation.name} is made in {creation.function.name}, not in __init__: {why}"
+        yield context.finding(self, creation.call, message, fixes=(fix,), consequence=consequence)
+
+    def _fix(self, context: FunctionContext, plan: Plan, creation: Creation, seeded: bool) -> Fix:
         try:
             done = relocate(context, plan, creation)
         except (CannotMove, ValueError) as reason:
-            if not (seeded or creation.attribute):
-                return ()
-            fix = context.rewrite().manual(f"make {creation.name} in __init__", f"not moved by itself: {reason}")
-        else:
-            title = f"make {creation.name} in __init__, as self.{done.attribute}"
-            if seeded:
-                fix = done.rewrite.unsafe(title, "the original starts its seed anew at each PyNative call; kept, it goes on in its sequence, as the graph does")
-            elif random:
-                fix = done.rewrite.unsafe(title, "it draws random numbers, in another order than before")
-            else:
-                fix = done.rewrite.safe(title)
-        where = f"{creation.name} is made in {creation.function.name}, not in __init__"
-        if creation.attribute:
-            return (self._report(context, creation, f"{where}: a graph cannot set self.{creation.attribute} to it", fix, Consequence.ERROR),)
+            return context.rewrite().manual(f"make {creation.name} in __init__", f"not moved by itself: {reason}")
+        title = done.title(creation)
         if seeded:
-            message = f"{where}: PyNative starts its seed anew at each call, the graph does not"
-            return (self._report(context, creation, message, fix, Consequence.DIVERGENCE),)
-        return (self._report(context, creation, f"{where}: PyNative makes it anew at each call", fix, self.consequence),)
-
-    def _report(self, context: FunctionContext, creation: Creation, message: str, fix, consequence: Consequence) -> Finding:
-        return context.finding(self, creation.call, message, fixes=(fix,), consequence=consequence)
+            anew = "the original starts its seed anew at each PyNative call; kept, it goes on in its sequence"
+            return done.rewrite.unsafe(title, anew)
+        if creation.name in RANDOM_PRIMITIVES:
+            return done.rewrite.unsafe(title, "it draws random numbers, in another order than before")
+        return done.rewrite.safe(title)
 
 
 def _is_seed(keyword: ast.keyword) -> bool:

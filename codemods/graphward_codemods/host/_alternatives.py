@@ -109,6 +109,18 @@ def _called(context: FunctionContext, island: Island) -> list[FunctionInfo]:
     return [function for function in (callee(context, call) for call in calls) if function is not None]
 
 
+def computes_with_numpy(context: FunctionContext, island: Island, seen: frozenset[FunctionInfo] = frozenset()) -> bool:
+    """Whether a NumPy function takes part, in the island or in a project function that it exchanges arrays with."""
+    if island.has_functions:
+        return True
+    for function in _called(context, island):
+        if function not in seen:
+            inner = FunctionContext(context.inference.reached[function], context.inference, context.options)
+            if any(computes_with_numpy(inner, other, seen | {function}) for other in array_groups(inner)):
+                return True
+    return False
+
+
 def _blocked_callees(context: FunctionContext, island: Island, seen: frozenset[FunctionInfo]) -> list[Obstacle]:
     """What keeps project functions that exchange arrays with the island from being rewritten in their turn."""
     found = []

@@ -204,16 +204,15 @@ _STARTS: WeakKeyDictionary[FunctionInfo, bool] = WeakKeyDictionary()
 
 def starts(function: FunctionInfo) -> bool:
     """Whether arrays can begin in a function by its text: it calls `.asnumpy()`, `.numpy()` or a NumPy function."""
-    if b"numpy" not in function.module.source.utf8:
-        return False
-    if function not in _STARTS:
+    found = _STARTS.get(function)
+    if found is None:
         calls = (node.func for node in function.nodes if isinstance(node, ast.Call))
-        _STARTS[function] = any(
+        found = _STARTS[function] = b"numpy" in function.module.source.utf8 and any(
             (isinstance(func, ast.Attribute) and func.attr in ("asnumpy", "numpy"))
             or _may_take_arrays(function.names.resolve(func))
             for func in calls
         )
-    return _STARTS[function]
+    return found
 
 
 def _may_take_arrays(name: str | None) -> bool:

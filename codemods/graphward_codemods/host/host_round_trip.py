@@ -9,7 +9,7 @@ from graphward.rules.context import FunctionContext
 from graphward.rules.finding import Consequence, Finding
 from graphward.rules.rule import Rule
 
-from ._alternatives import plan
+from ._alternatives import computes_with_numpy, plan
 from ._conversion import replace, tensor_of_tensor
 from ._islands import find_islands
 from ._uses import is_written
@@ -66,7 +66,7 @@ class HostRoundTrip(Rule):
 
     def visit_function(self, context: FunctionContext) -> Iterable[Finding]:
         for island in find_islands(context):
-            if island.has_functions:
+            if computes_with_numpy(context, island):
                 continue
             outcome = plan(context, island)
             for entry in island.entries:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable
 
 from graphward.rules.context import FunctionContext
 from graphward.rules.finding import Consequence, Finding
 from graphward.rules.rule import Rule
 
-from ._alternatives import plan
+from ._alternatives import Plan, computes_with_numpy, plan
 from ._islands import find_islands
 
 
@@ -65,24 +66,27 @@ class NumpyOnTensors(Rule):
 
     def visit_function(self, context: FunctionContext) -> Iterable[Finding]:
         for island in find_islands(context):
-            if not island.has_functions:
+            if not computes_with_numpy(context, island):
                 continue
             outcome = plan(context, island)
-            for call in island.calls:
-                if call.method:
-                    continue
+            calls = [call for call in island.calls if not call.method]
+            for call in calls:
                 message = f"numpy.{call.name} computes on the host: the graph stops here"
                 if not call.delegates:
                     message += ", and so does the gradient"
-                if outcome.obstacle is not None:
-                    message += (
-                        f"; no rewrite: {_where(context, outcome.obstacle.node, call.node)}{outcome.obstacle.reason}"
-                    )
-                evidence = tuple(context.kind(node).evidence for node in (call.node, *call.node.args))
-                yield context.finding(self, call.node, message, evidence=evidence, fixes=outcome.fixes)
+                yield self._found(context, call.node, message, outcome)
+            for entry in () if calls else island.entries:
+                message = "the Tensor is handed to the host for a function that calls NumPy: the graph stops here"
+                yield self._found(context, entry, message, outcome)
+
+    def _found(self, context: FunctionContext, node: ast.Call, message: str, outcome: Plan) -> Finding:
+        if outcome.obstacle is not None:
+            message += f"; no rewrite: {_where(outcome.obstacle.node, node)}{outcome.obstacle.reason}"
+        evidence = tuple(context.kind(part).evidence for part in (node, *node.args))
+        return context.finding(self, node, message, evidence=evidence, fixes=outcome.fixes)
 
 
-def _where(context: FunctionContext, node: object, here: object) -> str:
+def _where(obstacle: ast.AST, finding: ast.Call) -> str:
     """A pointer to the line of an obstacle that stands elsewhere."""
-    line, other = getattr(node, "lineno", 0), getattr(here, "lineno", 0)
-    return "" if line == other else f"line {line}: "
+    line = getattr(obstacle, "lineno", finding.lineno)
+    return "" if line == finding.lineno else f"line {line}: "

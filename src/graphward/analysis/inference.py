@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cached_property
 
 from .kinds import CONSTANT, NO_VALUE, TENSOR, UNKNOWN, Kind, Tag, join, join_all, literal
 from .module import ClassInfo, FunctionInfo, Module
@@ -34,6 +35,14 @@ class Inference:
         self._functions: dict[FunctionInfo, FunctionKinds] = {}
         self._attributes: dict[tuple[ClassInfo, str], Kind] = {}
         self._globals: dict[tuple[Module, str], Kind] = {}
+
+    @cached_property
+    def reached_by_module(self) -> dict[Module, list[FunctionInfo]]:
+        """The functions that graph regions compile, by the module that they stand in."""
+        found: dict[Module, list[FunctionInfo]] = {}
+        for function in self.reached:
+            found.setdefault(function.module, []).append(function)
+        return found
 
     def function(self, function: FunctionInfo) -> FunctionKinds:
         """The kinds in `function`; inside a cycle of calls, what is known so far."""

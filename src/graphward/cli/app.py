@@ -12,7 +12,9 @@ from ..errors import GraphwardError
 from .check import check
 from .explain import explain
 from .fix import fix
+from .lsp import lsp
 from .migrate import migrate
+from .review import review
 from .rules import rules
 from .verify import verify
 
@@ -20,7 +22,7 @@ app = typer.Typer(
     name="graphward", no_args_is_help=True, add_completion=False, rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]}, pretty_exceptions_enable=False,
 )  # fmt: skip
-for command in (check, fix, migrate, verify, rules, explain):
+for command in (check, fix, migrate, verify, review, rules, explain, lsp):
     app.command()(command)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import symtable
 import warnings
 from collections.abc import Iterable, Mapping
@@ -92,19 +93,35 @@ class Workspace:
         return self.module(path)
 
     def graph_modules(self) -> list[Module]:
-        """The files that hold graph code, parsed; all others are only checked for being Python."""
-        found = []
+        """The files that hold graph code, parsed: by their markers, or because a class in them builds on one that
+        does. All others are only checked for being Python."""
+        marked: dict[Path, Module] = {}
+        others: dict[Path, SourceText] = {}
         for path in self.files:
             source = self.source(path)
             if source is None:
                 continue
             if any(marker in source.utf8 for marker in MARKERS):
-                module = self.module(path)
-                if module is not None:
-                    found.append(module)
-            elif path not in self._modules:
+                self._take(path, marked)
+            else:
+                others[path] = source
+        bases = {path: _base_names(source.utf8) for path, source in others.items() if b"class " in source.utf8}
+        known = {info.name for module in marked.values() for info in module.classes}
+        while heirs := [path for path, names in bases.items() if names & known]:
+            for path in heirs:
+                del bases[path], others[path]
+                self._take(path, marked)
+                module = marked.get(path)
+                known |= {info.name for info in module.classes} if module else set()
+        for path, source in others.items():
+            if path not in self._modules:
                 self._check_syntax(path, source)
-        return found
+        return [marked[path] for path in self.files if path in marked]
+
+    def _take(self, path: Path, modules: dict[Path, Module]) -> None:
+        module = self.module(path)
+        if module is not None:
+            modules[path] = module
 
     def read_beyond(self, files: Iterable[Path]) -> list[Path]:
         """The files that imports led to outside `files`."""
@@ -153,6 +170,17 @@ class Workspace:
     def _fail(self, path: Path, line: int, message: str) -> None:
         self._sources.setdefault(path, None)
         self.problems[path] = Problem(path, line, message)
+
+
+_BASES = re.compile(rb"^[ \t]*class\s+\w+\s*\(([^)]*)\)", re.MULTILINE)
+_RENAMED = re.compile(rb"\b(\w+)\s+as\s+(\w+)")
+
+
+def _base_names(data: bytes) -> set[str]:
+    """The last parts of all base classes written in a file, renamed imports under their own name too."""
+    words = {word.rpartition(b".")[2] for bases in _BASES.findall(data) for word in re.findall(rb"[\w.]+", bases)}
+    words |= {name for name, alias in _RENAMED.findall(data) if alias in words}
+    return {word.decode(errors="replace") for word in words}
 
 
 def import_root(path: Path, name: str) -> Path:

@@ -44,6 +44,7 @@ class GraphwardServer(LanguageServer):
         self.settings = EditorSettings()
         self.stopped_in_order = False
         self._initial_settings: Any = None
+        self._shown: dict[str, tuple[int | None, list[types.Diagnostic]]] = {}
         self._projects = Projects()
         self._analysis = ThreadPoolExecutor(1, "analysis")
         self._timer: asyncio.TimerHandle | None = None
@@ -115,6 +116,7 @@ class GraphwardServer(LanguageServer):
         """A document was closed: nothing is shown for it, and others see the file on disk again."""
         if self.session.document(uri) is not None:
             self.session.remove(uri)
+            self._shown.pop(uri, None)
             self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
             self.schedule(0)
 
@@ -213,9 +215,13 @@ class GraphwardServer(LanguageServer):
         return Request(self.session.snapshot(), tuple(Path(f) for f in folders if f), self.settings)
 
     def _publish(self, result: Result) -> None:
-        version = result.document.version if self.client.diagnostic_versions else None
+        document = result.document
         shown = diagnostics(result, self.client, self.settings.docs_url)
-        self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(result.document.uri, shown, version))
+        if self._shown.get(document.uri) == (document.version, shown):
+            return
+        self._shown[document.uri] = document.version, shown
+        version = document.version if self.client.diagnostic_versions else None
+        self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(document.uri, shown, version))
 
     def shutdown(self) -> None:
         """Let go of the threads."""

@@ -33,15 +33,16 @@ class Target:
 def parse_target(text: str, root: Path | None = None) -> Target:
     """Read a target; relative paths and modules are looked up in `root` (the current directory).
 
-    The tree is `root` when the file lies below it, else the directory that holds the file's topmost package. Raises
-    GraphwardError for a missing file or module, an expression that does not parse, and a name that the file lacks.
+    The tree is `root` when it holds the whole package of the file, else the directory that does.
+    Raises GraphwardError for a missing file or module, an expression that does not parse, a name that the file lacks.
     """
     root = (root or Path.cwd()).resolve()
     place, separator, expr = text.partition("::")
     if not place.strip() or (separator and not expr.strip()):
         raise GraphwardError(f"{text!r} is not a target", hint=_FORM)
     path = _locate(place.strip(), root)
-    tree = root if path.is_relative_to(root) else _package_root(path)
+    importable_from = _package_root(path)
+    tree = root if importable_from.is_relative_to(root) else importable_from
     target = Target(tree, path.relative_to(tree).as_posix(), expr.strip() or None)
     if target.expr is not None:
         _check_name(target, target.expr)

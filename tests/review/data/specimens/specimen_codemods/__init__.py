@@ -1,8 +1,10 @@
-"""A third party's codemods, as odd as the fronts must bear: overlapping fixes, broken ones, none, a crash, a print."""
+"""A third party's codemods, as odd as the fronts must bear: overlapping fixes, broken ones, none, a crash, a
+print, a long wait."""
 
 from __future__ import annotations
 
 import ast
+import time
 
 from graphward.rules.finding import Consequence
 from graphward.rules.rule import Rule
@@ -80,3 +82,17 @@ class Loud(_Calls):
         if len(node.args) > 1:
             raise ZeroDivisionError("the codemod is wrong")
         yield context.finding(self, node, "loud")
+
+
+class Slow(_Calls):
+    """`slow(x)`: the codemod takes its time."""
+
+    code = "GW995"
+    name = "specimen-slow"
+    consequence = Consequence.INFO
+    triggers = (b"slow(",)
+    called = "slow"
+
+    def found(self, node, context):
+        time.sleep(2)
+        yield context.finding(self, node, "slow")
