@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from weakref import WeakKeyDictionary
 
 from graphward.analysis.module import ClassInfo, Module
+from graphward.analysis.names import dotted
 from graphward.analysis.project import Project
 from graphward.analysis.tree import preorder
 
@@ -35,19 +36,28 @@ _CELL_ATTRIBUTES = frozenset(
 )
 _class_names: WeakKeyDictionary[ClassInfo, frozenset[str]] = WeakKeyDictionary()
 _module_names: WeakKeyDictionary[Module, frozenset[str]] = WeakKeyDictionary()
-_subclasses: WeakKeyDictionary[Project, dict[ClassInfo, list[ClassInfo]]] = WeakKeyDictionary()
+_subclasses: WeakKeyDictionary[Project, dict[str, list[ClassInfo]]] = WeakKeyDictionary()
 
 
 def subclasses(project: Project, cell: ClassInfo) -> list[ClassInfo]:
     """The classes in sight that inherit from `cell`, itself left out."""
     known = _subclasses.get(project)
     if known is None:
+        # By name first: to resolve every base would read modules that nobody asked for.
         known = _subclasses[project] = {}
         for module in list(project.modules.values()):
             for info in module.classes:
-                for base in project.mro(info)[1:]:
-                    known.setdefault(base, []).append(info)
-    return known.get(cell, [])
+                for name in filter(None, map(dotted, info.node.bases)):
+                    last = (info.names.qualify(name) or name).rpartition(".")[2]
+                    known.setdefault(last, []).append(info)
+    found: list[ClassInfo] = []
+    stack = [cell]
+    while stack:
+        for info in known.get(stack.pop().name, ()):
+            if info not in found and info is not cell and cell in project.mro(info):
+                found.append(info)
+                stack.append(info)
+    return found
 
 
 def taken_names(project: Project, cell: ClassInfo) -> set[str]:

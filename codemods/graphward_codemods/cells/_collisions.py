@@ -20,6 +20,8 @@ def clash(context: FunctionContext, plan: Plan, creation: Creation) -> str:
     """
     parts = [*creation.call.args, *(k.value for k in creation.call.keywords)]
     for part in parts:
+        if isinstance(part, ast.Constant):
+            continue
         kind = context.kind(part)
         if kind.variable and (kind.certain or kind.is_tensor):
             return f"its argument `{context.text(part)}` is no constant while compiling"

@@ -112,6 +112,7 @@ class Converter:
         self._style = context.options.op_style
         self._entries = set(island.entries)
         self._arrays = set(island.arrays)
+        self._numbers = set(island.numbers)
         self._makers = {leave.user for leave in island.exits if leave.how == "constructor"}
         # `a[0] += b` writes into the Tensor in both modes.
         self._augmented = [s for s in island.inplace if isinstance(s.target, ast.Name)]
@@ -147,6 +148,7 @@ class Converter:
             node in self._entries
             or node in self._bound
             or node in self._arrays
+            or node in self._numbers
             or node in self._makers
             or node in self._wrapped
         )
@@ -168,6 +170,9 @@ class Converter:
             return self._made(node)
         if node in self._arrays:
             return f"{self._rewrite.spell('mindspore.Tensor')}({self._spliced(node)})"
+        if node in self._numbers:
+            whole = isinstance(node, ast.Call) and self._context.resolve(node.func) == "numpy.prod"
+            return f"{'int' if whole else 'float'}({self._spliced(node)})"
         return self._spliced(node)
 
     def _matrix_product(self, bound: BoundCall) -> str | None:

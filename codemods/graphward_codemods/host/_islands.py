@@ -36,6 +36,7 @@ class Island:
     exits: list[Exit] = field(default_factory=list)
     tensors: list[ast.expr] = field(default_factory=list)
     arrays: list[ast.expr] = field(default_factory=list)
+    numbers: list[ast.expr] = field(default_factory=list)
     inplace: list[ast.AugAssign] = field(default_factory=list)
     variables: set[str] = field(default_factory=set)
     obstacles: list[Obstacle] = field(default_factory=list)
@@ -133,6 +134,8 @@ class _Finder:
         ]
         if node in values.calls or isinstance(node, (ast.BinOp, ast.Compare)):
             island.arrays += [o for o in operands if self._is_constant_array(o)]
+        if isinstance(node, ast.BinOp) and node in values.host and self._is_numpy_number(node.left):
+            island.numbers.append(node.left)
         if node in values.host and not isinstance(getattr(node, "ctx", None), ast.Store):
             outcome = self._uses.of(node)
             if isinstance(outcome, Obstacle):
@@ -149,6 +152,11 @@ class _Finder:
             and not kind.variable
             and not self._is_number(node)
         )
+
+    def _is_numpy_number(self, node: ast.expr) -> bool:
+        """A number that NumPy computes while compiling. On the left of a Tensor it would make an array of it in
+        PyNative, since NumPy's operator comes first (measured on 2.10)."""
+        return self._context.kind(node).tag is Tag.NDARRAY and node not in self._values.host and self._is_number(node)
 
     def _is_number(self, node: ast.expr) -> bool:
         """Whether NumPy gives a number: `np.sqrt(5)`, `np.prod(x.shape)`, `np.sqrt(d) * 2`."""

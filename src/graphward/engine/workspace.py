@@ -106,13 +106,15 @@ class Workspace:
             else:
                 others[path] = source
         bases = {path: _base_names(source.utf8) for path, source in others.items() if b"class " in source.utf8}
-        known = {info.name for module in marked.values() for info in module.classes}
+        renamed = [pair for source in others.values() if b" as " in source.utf8 for pair in _RENAMED.findall(source.utf8)]
+        known = {info.name.encode() for module in marked.values() for info in module.classes}
+        known |= {alias for name, alias in renamed if name in known}
         while heirs := [path for path, names in bases.items() if names & known]:
             for path in heirs:
                 del bases[path], others[path]
                 self._take(path, marked)
                 module = marked.get(path)
-                known |= {info.name for info in module.classes} if module else set()
+                known |= {info.name.encode() for info in module.classes} if module else set()
         for path, source in others.items():
             if path not in self._modules:
                 self._check_syntax(path, source)
@@ -176,11 +178,10 @@ _BASES = re.compile(rb"^[ \t]*class\s+\w+\s*\(([^)]*)\)", re.MULTILINE)
 _RENAMED = re.compile(rb"\b(\w+)\s+as\s+(\w+)")
 
 
-def _base_names(data: bytes) -> set[str]:
-    """The last parts of all base classes written in a file, renamed imports under their own name too."""
+def _base_names(data: bytes) -> set[bytes]:
+    """The last parts of all base classes written in a file, and what renamed imports call them at their source."""
     words = {word.rpartition(b".")[2] for bases in _BASES.findall(data) for word in re.findall(rb"[\w.]+", bases)}
-    words |= {name for name, alias in _RENAMED.findall(data) if alias in words}
-    return {word.decode(errors="replace") for word in words}
+    return words | {name for name, alias in _RENAMED.findall(data) if alias in words}
 
 
 def import_root(path: Path, name: str) -> Path:
