@@ -23,7 +23,8 @@ class GraphwardError(Exception):
         place = "" if self.path is None else f"{self.path}:{self.line}: " if self.line else f"{self.path}: "
         return f"{place}{self.message}" + (f"\n  {self.hint}" if self.hint else "")
 
-    def __reduce__(self):  # keyword-only arguments do not survive the default pickling of a process pool
+    def __reduce__(self) -> tuple[object, ...]:
+        # Keyword-only arguments do not survive the default pickling of a process pool.
         return _rebuild, (self.message, self.hint, self.path, self.line)
 
 

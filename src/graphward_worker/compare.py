@@ -26,14 +26,23 @@ _HOST = ("array", "number")
 
 @dataclass
 class Difference:
-    """The first thing that differs: `where` (`output[0]`), `what` (structure, type, dtype, shape, value), in words, and
-    for values the largest absolute and relative difference."""
+    """The first thing that differs: `where` (`output[0]`), `what` (structure, type, dtype, shape, value), what is
+    `want`ed and what was `got` in words, and for values the largest absolute and relative difference. `sides` names
+    those that were compared."""
 
     where: str
     what: str
-    detail: str
+    want: str
+    got: str
+    extent: str = ""
     max_abs: float | None = None
     max_rel: float | None = None
+    sides: tuple[str, str] = ("in PyNative", "in the graph")
+
+    @property
+    def detail(self) -> str:
+        """Both sides in words."""
+        return f"{self.want} {self.sides[0]}, {self.got} {self.sides[1]}{self.extent}"
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -50,9 +59,9 @@ def compare(want: dict[str, Any], got: dict[str, Any], where: str, notes: list[s
     if want["kind"] in _HOST and got["kind"] in ("tensor", *_HOST) and want["type"] != got["type"]:
         return _compare_host(want, got, where, notes)
     if want["kind"] != got["kind"]:
-        return Difference(where, "structure", f"{_name(want)} in PyNative, {_name(got)} in the graph")
+        return Difference(where, "structure", _name(want), _name(got))
     if want["type"] != got["type"]:
-        return Difference(where, "type", f"{want['type']} in PyNative, {got['type']} in the graph")
+        return Difference(where, "type", want["type"], got["type"])
     if want["kind"] in ("seq", "map"):
         return _compare_items(want, got, where, notes)
     if want["kind"] == "number" or want["kind"] == "atom":
@@ -67,17 +76,15 @@ def compare_arrays(
 ) -> Difference | None:
     """Two arrays; `factor` widens the tolerance of the dtype. NaN equals NaN."""
     if got_dtype is not None and dtype.lower() != got_dtype.lower():
-        return Difference(where, "dtype", f"{dtype} in PyNative, {got_dtype} in the graph")
+        return Difference(where, "dtype", dtype, got_dtype)
     if want.shape != got.shape:
-        return Difference(where, "shape", f"{want.shape} in PyNative, {got.shape} in the graph")
+        return Difference(where, "shape", str(want.shape), str(got.shape))
     if want.size == 0:
         return None
     if want.dtype.kind not in "fc":
         same = want == got
         if bool(np.all(same)):
             return None
-        if want.dtype.kind == "b":
-            return Difference(where, "value", f"{int(np.sum(~same))} of {want.size} elements differ", 1.0)
         gap = np.abs(want.astype(np.float64) - got.astype(np.float64))
         return _value_difference(where, want, got, gap, ~same)
     relative, absolute = (factor * t for t in _TOLERANCE.get(dtype.lower(), _TOLERANCE["float32"]))
@@ -99,25 +106,27 @@ def _value_difference(where: str, want: np.ndarray, got: np.ndarray, gap: np.nda
         ratio = gap / np.maximum(np.abs(want.astype(gap.dtype)), 1e-12)
         ratios = ratio[wrong & np.isfinite(ratio)]
     element = f"element {list(index)}: " if index else ""
-    detail = f"{element}{want[index]:.6g} in PyNative, {got[index]:.6g} in the graph"
-    if want.size > 1:
-        detail += f" ({int(wrong.sum())} of {want.size} elements differ)"
     return Difference(
         where,
         "value",
-        detail,
+        element + _digits(want[index]),
+        _digits(got[index]),
+        f" ({int(wrong.sum())} of {want.size} elements differ)" if want.size > 1 else "",
         float(gaps.max()) if gaps.size else None,
-        float(ratios.max()) if ratios.size else None,
+        float(ratios.max()) if ratios.size and want.dtype.kind != "b" else None,
     )
+
+
+def _digits(value: Any) -> str:
+    return str(value) if value.dtype.kind == "b" else f"{value:.6g}"
 
 
 def _compare_items(want: dict[str, Any], got: dict[str, Any], where: str, notes: list[str]) -> Difference | None:
     keys = want.get("keys")
     if len(want["items"]) != len(got["items"]):
-        detail = f"{len(want['items'])} items in PyNative, {len(got['items'])} in the graph"
-        return Difference(where, "structure", detail)
+        return Difference(where, "structure", f"{len(want['items'])} items", str(len(got["items"])))
     if keys is not None and keys != got["keys"]:
-        return Difference(where, "structure", f"keys {keys} in PyNative, {got['keys']} in the graph")
+        return Difference(where, "structure", f"keys {keys}", str(got["keys"]))
     for i, (left, right) in enumerate(zip(want["items"], got["items"])):
         found = compare(left, right, f"{where}[{i if keys is None else keys[i]}]", notes)
         if found is not None:
@@ -132,13 +141,13 @@ def _compare_scalar(want: dict[str, Any], got: dict[str, Any], where: str) -> Di
     if left == right:
         return None
     gap = abs(left - right) if isinstance(left, (int, complex)) and not isinstance(left, bool) else None
-    return Difference(where, "value", f"{left} in PyNative, {right} in the graph", None if gap is None else float(gap))
+    return Difference(where, "value", str(left), str(right), max_abs=None if gap is None else float(gap))
 
 
 def _compare_host(want: dict[str, Any], got: dict[str, Any], where: str, notes: list[str]) -> Difference | None:
     left, right = np.asarray(want["value"]), np.asarray(got["value"])
     if (left.dtype.kind in "fc") != (right.dtype.kind in "fc"):
-        return Difference(where, "dtype", f"{_name(want)} in PyNative, {_name(got)} in the graph")
+        return Difference(where, "dtype", _name(want), _name(got))
     found = compare_arrays(left, right, where, str(got.get("dtype", "float32")))
     if found is None:
         notes.append(f"type: {_change(want, got)}" + ("" if where == "output" else f" at {where}"))

@@ -11,6 +11,9 @@ import numpy as np
 from .compare import Difference, compare, compare_arrays
 from .inputs import variants
 
+BOTH_PYNATIVE = ("in the original", "in the rewrite")
+"""The sides of a difference that shows before any compiler is involved."""
+
 _GRADIENT_FACTOR = 10.0  # sums over many elements, in another order, lose a digit
 
 Record = dict[str, Any]
@@ -93,7 +96,7 @@ def _in_attribute(want: Record, got: Record, part: str, name: str, where: str, n
     for kind in ("parameters", "buffers"):
         if name in got["after"][kind]:  # a counter that became a Parameter
             return compare(node, _as_scalar(got["after"][kind][name], node), where, notes)
-    return Difference(where, "structure", "changed by the calls in PyNative, absent in the graph")
+    return Difference(where, "structure", "changed by the calls", "absent")
 
 
 def _changed(record: Record, part: str, name: str) -> bool:
@@ -151,6 +154,15 @@ def parameter_notes(want: Record, got: Record) -> list[str]:
     if before - after:
         notes.append(f"parameters gone: {', '.join(sorted(before - after)[:8])}")
     return notes
+
+
+def in_pynative(original: Record, own: Record, ignored: Iterable[str], gradients: bool) -> Found | None:
+    """The rewrite against the original, both in PyNative; the part says so."""
+    found = in_calls(original, own, ignored, []) or (in_gradients(original, own) if gradients else None)
+    if found is not None:
+        found.part = "pynative"
+        found.difference.sides = BOTH_PYNATIVE
+    return found
 
 
 def nan_notes(record: Record) -> list[str]:

@@ -13,7 +13,6 @@ from typing import Any
 
 from . import sides
 from .children import Stage
-from .differences import in_gradients
 from .infer import infer
 from .play import LAX, PYNATIVE, STRICT, play
 from .specs import SpecError, parse_input
@@ -107,23 +106,22 @@ class _Proof:
         return sides.broken(found["error"]) if end["kind"] == "done" else sides.ended(end)
 
     def judge(self, tree: str, reference: dict[str, Any], strict: dict[str, Any], as_it_stands: bool) -> Plan:
-        """The side of the graph against the reference; runs LAX when STRICT refuses, and PyNative of the rewrite when
-        its gradient may differ."""
+        """The side of the graph against the reference; runs LAX when STRICT refuses, and the rewrite in PyNative unless
+        it is known to be wrong by then."""
         broken = sides.reference_problem(reference)
         if broken is not None:
             return broken
         if sides.refused(strict):
             (lax,) = yield [self.request(tree, LAX)]
-            refusal = sides.refusal(reference, strict, lax, self.options)
-            if as_it_stands or refusal["verdict"] == "falls-back":
-                return refusal
-            (end,) = yield [self.request(tree, PYNATIVE)]
-            return sides.add_own_play(refusal, reference, end, self.options)
-        own = None
-        restored = not as_it_stands and self.options["gradients"] == "restored"
-        if restored and sides.completed(strict) and in_gradients(reference["value"], strict["value"]) is not None:
-            (own,) = yield [self.request(tree, PYNATIVE)]
-        return sides.accepted(reference, strict, own, self.options)
+            judged = sides.refusal(reference, strict, lax, self.options)
+            settled = judged["verdict"] == "falls-back"
+        else:
+            judged = sides.accepted(reference, strict, self.options)
+            settled = not sides.may_be_right(judged, strict, self.options)
+        if as_it_stands or settled:
+            return judged
+        (own,) = yield [self.request(tree, PYNATIVE)]
+        return sides.with_own_play(judged, reference, strict, own, self.options)
 
     def request(self, tree: str, mode: str) -> Request:
         payload = {
@@ -142,7 +140,6 @@ class _Proof:
     def verdict(
         self, verdict: str, message: str, original: dict[str, Any] | None, rewritten: dict[str, Any] | None
     ) -> dict[str, Any]:
-        judged = rewritten or original
         return {
             "id": self.job["id"],
             "target": f"{self.file}::{self.job['target']['expr']}",
@@ -152,5 +149,5 @@ class _Proof:
             "original": original,
             "rewritten": rewritten,
             "culprits": [],
-            "notes": [] if judged is None else judged["notes"],
+            "notes": [],
         }

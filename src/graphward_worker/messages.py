@@ -17,6 +17,10 @@ _NO_KERNEL = re.compile(
     r"|Select CPU operator\[\w+\] fail|Create kernelmod for op \w+ failed"
 )
 _UNSUPPORTED = re.compile(r"Unsupported op \[(\w+)")
+_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])|(?<=,)\s+(?=[Pp]lease )")
+_ADVICE = re.compile(
+    r"https?://|^You can use os\.environ\['MS_DEV_JIT_SYNTAX_LEVEL'\]|^Try to set jit_syntax_level|^(For )?[Mm]ore details"
+)
 _LINE_LIMIT = 400
 _TEXT_LIMIT = 6000
 
@@ -47,7 +51,8 @@ def _lacks_kernel(text: str) -> bool:
 
 
 def first_line(text: str) -> str:
-    """MindSpore puts rulers, headings and blank lines around the one line that says what is wrong."""
+    """MindSpore puts rulers, headings and blank lines around the one line that says what is wrong, and advice behind
+    it: to give up on compiling (LAX), or a link."""
     lines = [line.strip() for line in text.splitlines()]
     lines = [line for line in lines if line and not _RULER.match(line) and not _HEADING.match(line)]
     for i, line in enumerate(lines):
@@ -56,8 +61,13 @@ def first_line(text: str) -> str:
         line = line[2:] if line.startswith("- ") else line
         if line.endswith(":") and i + 1 < len(lines):
             line = f"{line} {lines[i + 1]}"
-        return line[:_LINE_LIMIT]
+        return _without_advice(line)[:_LINE_LIMIT]
     return ""
+
+
+def _without_advice(line: str) -> str:
+    kept = " ".join(part for part in _SENTENCE.split(line) if not _ADVICE.search(part))
+    return kept.rstrip(",") or line
 
 
 def places(text: str, tree: str) -> list[dict[str, Any]]:

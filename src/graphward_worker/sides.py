@@ -94,9 +94,8 @@ def refusal(reference: End, strict: End, lax: End, options: dict[str, Any]) -> d
     return side("falls-back", message, compiles=False, error=error, nodes=nodes, notes=notes, difference=difference)
 
 
-def accepted(reference: End, strict: End, own: End | None, options: dict[str, Any]) -> dict[str, Any]:
-    """STRICT compiled it, or the process died, or it failed where LAX would too. `own` is the rewrite's PyNative play
-    when a restored gradient has to be compared with it."""
+def accepted(reference: End, strict: End, options: dict[str, Any]) -> dict[str, Any]:
+    """STRICT compiled it, or the process died, or it failed where LAX would too."""
     if not completed(strict):
         if strict["kind"] != "done":
             return ended(strict)
@@ -123,12 +122,12 @@ def accepted(reference: End, strict: End, own: End | None, options: dict[str, An
     if again is not None:
         return side("recompiles", f"compiles again on call {again} with the same shapes", **facts)
     notes += differences.nan_notes(want)
-    verdict, message = _judge_gradients(reference, strict, own, options, facts)
+    verdict, message = _judge_gradients(reference, strict, options, facts)
     return side(verdict, message, **facts)
 
 
 def _judge_gradients(
-    reference: End, strict: End, own: End | None, options: dict[str, Any], facts: dict[str, Any]
+    reference: End, strict: End, options: dict[str, Any], facts: dict[str, Any]
 ) -> tuple[str, str]:
     """Verdict and message; adds to `facts`."""
     want, got = reference["value"], strict["value"]
@@ -151,29 +150,63 @@ def _judge_gradients(
     if found is None:
         facts["gradients"] = "equal"
         return _VERIFIED
-    if own is not None and own["value"] is not None and own["value"]["gradients"] is not None:
-        found = differences.in_restored_gradients(want, own["value"], got)
-        if found is None:
-            facts["gradients"] = "restored"
-            facts["notes"].append("gradients: restored (the original cuts them; declared by the rewrite)")
-            return _VERIFIED
     facts.update(gradients="differ", difference=found.to_json())
     return "diverges", found.sentence()
 
 
-def add_own_play(judged: dict[str, Any], reference: End, own: End, options: dict[str, Any]) -> dict[str, Any]:
-    """A rewrite that does not compile: whether at least in PyNative it means what the original does, which tells a fix
-    that does harm from one that is not enough."""
-    if not completed(own):
-        detail = own["reason"] if own["kind"] != "done" else _sentence(own["value"]["error"])
-        judged["difference"] = Found("pynative", None, Difference("the rewrite", "error", detail)).to_json()
-        judged["notes"].append(f"the rewrite does not run in PyNative: {detail}")
+def may_be_right(judged: dict[str, Any], strict: End, options: dict[str, Any]) -> bool:
+    """Whether the rewrite's own PyNative play can still change the verdict on its graph: nothing differs, or only the
+    gradient, which the rewrite was declared to restore."""
+    if not completed(strict):
+        return False
+    return judged["difference"] is None or (judged["gradients"] == "differ" and options["gradients"] == "restored")
+
+
+def with_own_play(
+    judged: dict[str, Any], reference: End, strict: End, own: End, options: dict[str, Any]
+) -> dict[str, Any]:
+    """The side of a rewrite, now that it was played in PyNative too. People go on debugging there, so a graph that is
+    right is not enough; a gradient that was restored must be the one that PyNative gives; and of a rewrite that does
+    not compile this tells a fix that does harm from one that is not enough."""
+    if judged["gradients"] == "differ" and judged["difference"] is not None:
+        if own["value"] is None or own["value"]["gradients"] is None:
+            return judged
+        found = differences.in_restored_gradients(reference["value"], own["value"], strict["value"])
+        if found is not None:
+            return {**judged, "message": found.sentence(), "difference": found.to_json()}
+        judged["notes"].append("gradients: restored (the original cuts them; declared by the rewrite)")
+        judged.update(zip(("verdict", "message"), _VERIFIED), gradients="restored", difference=None)
+    error = own["value"] and own["value"]["error"]
+    if error and error["no_kernel"]:
+        judged["notes"].append(f"the rewrite was not played in PyNative to the end: {_sentence(error)}")
         return judged
-    found = differences.in_calls(reference["value"], own["value"], options["ignore_state"], [])
-    if found is not None:
-        judged["difference"] = {**found.to_json(), "part": "pynative"}
-        judged["notes"].append(f"the rewrite means something else in PyNative too: {found.sentence()}")
+    failure = _failure(reference["value"], own)
+    if failure is not None:
+        message = f"the rewrite does not run in PyNative: {failure}"
+        difference = Difference("the rewrite", "error", "runs", f"ends with {failure}", sides=differences.BOTH_PYNATIVE)
+        found = Found("pynative", None, difference)
+    else:
+        same = options["gradients"] == "same"
+        found = differences.in_pynative(reference["value"], own["value"], options["ignore_state"], gradients=same)
+        if found is None:
+            return judged
+        message = f"the rewrite means something else in PyNative: {found.sentence()}"
+    judged["difference"] = found.to_json()
+    if judged["verdict"] in ("verified", "recompiles"):
+        judged.update(verdict="diverges" if own["kind"] == "done" else _end_verdict(own), message=message)
+    else:
+        judged["notes"].append(message)
     return judged
+
+
+def _failure(want: dict[str, Any], own: End) -> str | None:
+    """How the rewrite's PyNative play ended before the original's did."""
+    if own["kind"] != "done":
+        return None if completed(own) and want["gradients"] is None else str(own["reason"])
+    error = own["value"]["error"]
+    if error is None or (completed(own) and want["gradients"] is None):
+        return None
+    return _sentence(error)
 
 
 def _end_verdict(end: End) -> str:

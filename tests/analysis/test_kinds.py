@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 import pytest
+
 from graphward.analysis.kinds import Kind, Tag
 
 from .project import project_of
@@ -60,9 +61,11 @@ def kind_of(tmp_path, expression: str) -> Kind:
         ("self.shape_of(x)", Tag.SHAPE, False), ("ops.exp(x)", Tag.TENSOR, True), ("ops.shape(x)", Tag.SHAPE, False),
         ("mint.exp(x)", Tag.TENSOR, True), ("ops.Exp()", Tag.PRIMITIVE, False), ("helper(x)", Tag.TENSOR, True),
         ("helper(k)", Tag.CONSTANT, False), ("items", Tag.SEQUENCE, True), ("items[0]", Tag.TENSOR, True),
-        ("x.sum().item()", Tag.SCALAR, True), ("float(x.sum())", Tag.SCALAR, True), ("math.sqrt(n)", Tag.CONSTANT, False),
+        ("x.sum().item()", Tag.SCALAR, True), ("float(x.sum())", Tag.SCALAR, True),
+        ("math.sqrt(n)", Tag.CONSTANT, False),
         ("x > 0", Tag.TENSOR, True), ("x is None", Tag.CONSTANT, False), ("x if flag else y", Tag.TENSOR, True),
-        ("[v * 2 for v in items]", Tag.SEQUENCE, True), ("(lambda: x)", Tag.FUNCTION, False), ("args", Tag.SEQUENCE, True),
+        ("[v * 2 for v in items]", Tag.SEQUENCE, True), ("(lambda: x)", Tag.FUNCTION, False),
+        ("args", Tag.SEQUENCE, True),
         ("isinstance(x, Tensor)", Tag.CONSTANT, False), ("f'{x}'", Tag.CONSTANT, False), ("args[0]", Tag.TENSOR, True),
     ],
 )  # fmt: skip

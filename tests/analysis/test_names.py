@@ -6,6 +6,7 @@ import ast
 from pathlib import Path
 
 import pytest
+
 from graphward.analysis.module import Module
 from graphward.source.text import SourceText
 

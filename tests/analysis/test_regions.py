@@ -49,7 +49,8 @@ def test_a_mixin_without_a_cell_base_in_sight_counts(tmp_path):
 
 
 def test_a_torch_module_does_not(tmp_path):
-    analysis = project_of(tmp_path, net="import torch\nclass M(torch.nn.Module):\n    def construct(self, x): return x\n")
+    text = "import torch\nclass M(torch.nn.Module):\n    def construct(self, x): return x\n"
+    analysis = project_of(tmp_path, net=text)
     assert reached(analysis) == {}
 
 

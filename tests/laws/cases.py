@@ -1,4 +1,4 @@
-"""The fixtures as data: `fixtures/<code>/<case>/` with `before.py`, `case.toml` and, where there is a fix, `after.py`."""
+"""The fixtures as data: `fixtures/<code>/<case>/` with `before.py`, `case.toml` and, if there is a fix, `after.py`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ KEYS = {
 class Case:
     """`before` is what Graph Mode makes of before.py. `fixes` is the limit ("safe" or "unsafe", the default),
     `alternative` picks a later one; `applicability` and `restores_gradient` are what the applied fixes must declare;
-    `weights = "drawn"` judges before.py with random initial values; `ignore_state` names attributes that the fix moves."""
+    `weights = "drawn"` judges before.py with random initial values; `ignore_state` names attributes that the fix
+    moves."""
 
     folder: Path
     data: dict[str, Any]

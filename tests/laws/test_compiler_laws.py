@@ -1,4 +1,4 @@
-"""Laws that the real compiler judges: before.py is what the case says it is, after.py is graph-safe and means the same."""
+"""Laws that the real compiler judges: before.py is what its case says, after.py is graph-safe and means the same."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+
 from graphward.verify.jobs import Job, Options
 from graphward.verify.targets import Target
 

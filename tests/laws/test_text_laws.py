@@ -9,6 +9,7 @@ import tokenize
 from collections import Counter
 
 import pytest
+
 from graphward.rules.registry import all_rules
 from graphward.rules.rule import PAGE_SECTIONS
 from graphward.source.fixes import Applicability

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from graphward.errors import GraphwardError
 from graphward.source.discovery import discover
 
@@ -22,7 +23,8 @@ def names(root: Path, **options) -> list[str]:
 
 def test_what_git_ignores_is_left_out(tmp_path):
     (tmp_path / ".git").mkdir()
-    make(tmp_path, "a.py", "out/b.py", "pkg/c.py", "pkg/gen_d.py", "pkg/keep/gen_e.py", "node_modules/f.py", ".venv/g.py")
+    make(tmp_path, "a.py", "out/b.py", "pkg/c.py", "pkg/gen_d.py", "pkg/keep/gen_e.py")
+    make(tmp_path, "node_modules/f.py", ".venv/g.py")
     (tmp_path / ".gitignore").write_text("out/\ngen_*.py\n")
     (tmp_path / "pkg/keep/.gitignore").write_text("!gen_e.py\n")
     assert names(tmp_path) == ["a.py", "pkg/c.py", "pkg/keep/gen_e.py"]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from graphward.source.edits import Edit, apply_edits, conflict, minimal_edits
 from hypothesis import given
 from hypothesis import strategies as st
+
+from graphward.source.edits import Edit, apply_edits, conflict, minimal_edits
 
 
 def test_edits_apply_in_any_order():

@@ -6,6 +6,7 @@ import ast
 from pathlib import Path
 
 import pytest
+
 from graphward.source.edits import apply_edits
 from graphward.source.fixes import ImportRequest
 from graphward.source.imports import additions, removals

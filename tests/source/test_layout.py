@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 import pytest
+
 from graphward.source.edits import apply_edits
 from graphward.source.layout import token_edits
 from graphward.source.precedence import guarded
@@ -35,7 +36,8 @@ def test_a_comment_amid_what_goes_is_reported():
 @pytest.mark.parametrize(
     ("context", "old", "new"),
     [
-        ("a * {}", "f(x)", "x + 1"), ("a - {}", "f(x)", "b - c"), ("{} ** 2", "f(x)", "-x"), ("{}.shape", "f(x)", "x + 1"),
+        ("a * {}", "f(x)", "x + 1"), ("a - {}", "f(x)", "b - c"), ("{} ** 2", "f(x)", "-x"),
+        ("{}.shape", "f(x)", "x + 1"),
         ("-{}", "f(x)", "a + b"), ("not {}", "f(x)", "a or b"), ("a if {} else b", "f(x)", "c if d else e"),
         ("g(*{})", "f(x)", "a or b"), ("{}[0]", "f(x)", "a, b"), ("a < {}", "f(x)", "b < c"), ("{}.real", "f(x)", "1"),
         ("[v for v in {}]", "f(x)", "a if b else c"), ("f'{{{}}}'", "f(x)", "a + b"), ("2 ** {}", "f(x)", "-x"),

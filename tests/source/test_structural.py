@@ -7,6 +7,7 @@ from pathlib import Path
 
 import libcst as cst
 import pytest
+
 from graphward.source.edits import apply_edits
 from graphward.source.structural import rewrite_definition
 from graphward.source.text import SourceText

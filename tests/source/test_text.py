@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from graphward.source.text import NotText, SourceText
 
 PATH = Path("net.py")

@@ -6,6 +6,7 @@ import os
 import stat
 
 import pytest
+
 from graphward.errors import GraphwardError
 from graphward.source.writing import write_atomic
 
@@ -37,5 +38,5 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path, monkeypat
 
 
 def test_a_missing_folder_is_an_error_that_names_the_file(tmp_path):
-    with pytest.raises(GraphwardError, match="gone/net.py"):
+    with pytest.raises(GraphwardError, match=r"gone/net\.py"):
         write_atomic(tmp_path / "gone/net.py", b"")

@@ -19,7 +19,8 @@ def rewritten(verdicts: Verdicts, id: str) -> SideResult:
 
 def test_layers_that_moved_get_the_same_weights(verdicts: Verdicts) -> None:
     assert verdicts["MovedLayers"].verdict == "verified"
-    assert "parameters added: first.bias, first.weight, second.bias, second.weight" in verdicts["MovedLayers"].notes
+    notes = rewritten(verdicts, "MovedLayers").notes
+    assert "parameters added: first.bias, first.weight, second.bias, second.weight" in notes
 
 
 def test_drawn_weights_show_that_layers_built_per_call_diverge(verdicts: Verdicts) -> None:
@@ -28,7 +29,7 @@ def test_drawn_weights_show_that_layers_built_per_call_diverge(verdicts: Verdict
 
 def test_an_array_may_become_a_tensor_of_the_same_values(verdicts: Verdicts) -> None:
     assert verdicts["NumpyArray"].verdict == "verified"
-    assert "type: ndarray -> Tensor" in verdicts["NumpyArray"].notes
+    assert "type: ndarray -> Tensor" in rewritten(verdicts, "NumpyArray").notes
 
 
 @pytest.mark.parametrize(
@@ -75,7 +76,7 @@ def test_a_gradient_that_is_kept_cut_is_equal(verdicts: Verdicts) -> None:
 def test_a_restored_gradient_verifies_when_it_was_declared(verdicts: Verdicts, id: str) -> None:
     assert verdicts[id].verdict == "verified"
     assert rewritten(verdicts, id).gradients == "restored"
-    assert any(note.startswith("gradients: restored") for note in verdicts[id].notes)
+    assert any(note.startswith("gradients: restored") for note in rewritten(verdicts, id).notes)
 
 
 def test_a_restored_gradient_must_be_that_of_pynative(verdicts: Verdicts) -> None:
@@ -98,7 +99,7 @@ def test_an_argument_that_is_written_to_is_state(verdicts: Verdicts) -> None:
 
 def test_a_counter_may_become_a_parameter(verdicts: Verdicts) -> None:
     assert verdicts["CountsOnSelf"].verdict == "verified"
-    assert any("at attribute calls" in note for note in verdicts["CountsOnSelf"].notes)
+    assert any("at attribute calls" in note for note in rewritten(verdicts, "CountsOnSelf").notes)
 
 
 def test_state_that_is_gone_diverges_unless_declared(verdicts: Verdicts) -> None:
@@ -107,7 +108,7 @@ def test_state_that_is_gone_diverges_unless_declared(verdicts: Verdicts) -> None
     assert side.difference is not None
     assert side.difference.where == "attribute last"
     assert verdicts["Remembers moved"].verdict == "verified"
-    assert "state not compared, as declared: last" in verdicts["Remembers moved"].notes
+    assert "state not compared, as declared: last" in rewritten(verdicts, "Remembers moved").notes
 
 
 def test_both_versions_are_judged_when_asked(verdicts: Verdicts) -> None:
@@ -142,3 +143,47 @@ def test_a_refused_rewrite_that_is_also_wrong_says_both(verdicts: Verdicts) -> N
     assert verdicts["WrongAndRefused"].verdict == "fails"
     assert side.difference is not None
     assert side.difference.part == "pynative"
+    assert "the rewrite means something else in PyNative" in " ".join(side.notes)
+    assert "in the original" in side.difference.detail
+
+
+def test_a_rewrite_that_only_a_graph_can_run_diverges(verdicts: Verdicts) -> None:
+    side = rewritten(verdicts, "GraphOnly")
+    line = line_of("after/pairs.py", "ops.tanh(y)")
+    assert verdicts["GraphOnly"].verdict == "diverges"
+    assert (side.compiles, side.outputs, side.gradients, side.state) == (True, "equal", "equal", "equal")
+    assert side.difference is not None
+    assert (side.difference.part, side.difference.what) == ("pynative", "error")
+    assert verdicts["GraphOnly"].message.startswith(f"the rewrite does not run in PyNative: pairs.py:{line}: TypeError")
+
+
+@pytest.mark.parametrize(
+    ("id", "where", "detail"),
+    [
+        ("OtherInPyNative", "output", "in the original"),
+        ("StateInPyNative", "attribute seen", "0 items in the original, 3 in the rewrite"),
+        ("OtherGradientInPyNative", "gradient of input[0]", " in the original, 0 in the rewrite"),
+    ],
+)
+def test_a_rewrite_that_differs_only_in_pynative_diverges(
+    verdicts: Verdicts, id: str, where: str, detail: str
+) -> None:
+    side = rewritten(verdicts, id)
+    assert verdicts[id].verdict == "diverges"
+    assert (side.compiles, side.outputs, side.gradients) == (True, "equal", "equal")
+    assert side.difference is not None
+    assert (side.difference.part, side.difference.where) == ("pynative", where)
+    assert detail in side.difference.detail
+    assert side.difference.detail in verdicts[id].message
+    assert side.notes == ()
+
+
+def test_a_rewrite_that_hangs_in_pynative_times_out(verdicts: Verdicts) -> None:
+    assert verdicts["HangsInPyNative"].verdict == "times-out"
+    assert verdicts["HangsInPyNative"].message == "the rewrite does not run in PyNative: no result within 6 s"
+
+
+def test_a_kernel_that_only_pynative_lacks_is_noted(verdicts: Verdicts) -> None:
+    side = rewritten(verdicts, "NoKernelInPyNative")
+    assert verdicts["NoKernelInPyNative"].verdict == "verified"
+    assert any(note.startswith("the rewrite was not played in PyNative to the end") for note in side.notes)

@@ -108,6 +108,9 @@ class Plan:
 
     def _wanted(self, creation: Creation) -> str:
         variable = creation.variable or _list_variable(creation) or _literal_name(creation)
+        if any(c.variable == variable and c.name != creation.name for c in self.creations):
+            # `loss = nn.MSELoss()` in one arm and `loss = nn.L1Loss()` in the other: the class says more.
+            variable = ""
         stem = variable if len(variable) > 1 or _literal_name(creation) == variable != "" else snake_case(creation.name)
         if creation.loops and not self.shared(creation) and not _list_variable(creation):
             return plural(stem)

@@ -77,7 +77,8 @@ class TorchTranspose(Rule):
         silent = kind.rank == 2
         message = (
             "transpose with two axes is a full permutation in Graph Mode: "
-            + ("a matrix comes back unchanged" if silent else "it fails on three dimensions or more, and returns a matrix unchanged")
+            + ("a matrix comes back unchanged" if silent
+               else "it fails on three dimensions or more, and returns a matrix unchanged")
         )
         consequence = Consequence.DIVERGENCE if silent else None
         yield context.finding(self, node, message, evidence=(kind.evidence,), fixes=(fix,), consequence=consequence)

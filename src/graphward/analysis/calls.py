@@ -11,6 +11,7 @@ from .names import dotted
 from .project import Project
 
 Target = tuple[FunctionInfo, ClassInfo | None]
+Call = tuple[ast.AST, FunctionInfo, ClassInfo | None]
 
 
 class CallGraph:
@@ -21,14 +22,14 @@ class CallGraph:
         self._names: dict[FunctionInfo, dict[str, FunctionInfo | None]] = {}
         self._members: dict[tuple[ClassInfo, str, str], list[Target]] = {}
 
-    def callees(self, function: FunctionInfo, cell: ClassInfo | None) -> Iterator[tuple[ast.AST, *Target]]:
+    def callees(self, function: FunctionInfo, cell: ClassInfo | None) -> Iterator[Call]:
         """`(node, function, class of its self)` for each project function that `function` names or calls; `cell` is
         the class of its own `self`. Functions that run in Python while the graph is compiled are left out."""
         names = self._names.setdefault(function, {})
         receiver = function.receiver
         for node in function.loads:
             if node.__class__ is ast.Name:
-                name = node.id  # type: ignore[attr-defined]
+                name = node.id
                 if name not in names:
                     names[name] = self._by_name(function, name)
                 found = names[name]
@@ -37,7 +38,7 @@ class CallGraph:
                     yield node, found, cell if found.outer is not None else found.owner
             else:
                 for target in self._by_attribute(function, cell, receiver, node):  # type: ignore[arg-type]
-                    yield (node, *target)
+                    yield node, target[0], target[1]
 
     def _by_name(self, function: FunctionInfo, name: str) -> FunctionInfo | None:
         known = self._project.visible(function, name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ..knowledge import signatures as known
@@ -27,7 +28,7 @@ class Evaluator:
         self.receiver = function.receiver
         reached = inference.reached.get(function)
         self.cell = reached.cell if reached and reached.cell else _owner(function)
-        self._methods = {
+        self._methods: dict[type[ast.expr], Callable[..., Kind]] = {
             ast.Constant: self._constant, ast.Name: self._name, ast.Attribute: self._attribute, ast.Call: self._call,
             ast.BinOp: self._binop, ast.UnaryOp: self._unary, ast.Compare: self._compare, ast.BoolOp: self._boolop,
             ast.IfExp: self._ifexp, ast.Subscript: self._subscript, ast.Tuple: self._sequence,
@@ -65,7 +66,8 @@ class Evaluator:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args:
             inner = [self.record.get(a, UNKNOWN) for a in node.args]
             if node.func.id == "enumerate":
-                return Kind(Tag.SEQUENCE, inner[0].variable, elements=(CONSTANT, self.element(inner[0], node.args[0], env)))
+                pair = (CONSTANT, self.element(inner[0], node.args[0], env))
+                return Kind(Tag.SEQUENCE, inner[0].variable, elements=pair)
             if node.func.id == "zip":
                 parts = tuple(self.element(k, a, env) for k, a in zip(inner, node.args, strict=True))
                 return Kind(Tag.SEQUENCE, any(p.variable for p in parts), elements=parts)
@@ -180,7 +182,8 @@ class Evaluator:
             result = self.binary(result, kind)
         if result.is_tensor or result.tag is Tag.NDARRAY:
             return Kind(result.tag, result.variable, result.certain, "bool", evidence=result.evidence)
-        return Kind(Tag.SCALAR if result.variable else Tag.CONSTANT, result.variable, result.certain, evidence=result.evidence)
+        tag = Tag.SCALAR if result.variable else Tag.CONSTANT
+        return Kind(tag, result.variable, result.certain, evidence=result.evidence)
 
     def _boolop(self, node: ast.BoolOp, env: Environment) -> Kind:
         return join_all([self.evaluate(v, env) for v in node.values])
@@ -299,7 +302,7 @@ class Evaluator:
     def _outside_call(
         self, name: str, node: ast.Call, arguments: list[Kind], variable: bool, evidence: str
     ) -> Kind | None:
-        head, _, last = name.rpartition(".")
+        last = name.rpartition(".")[2]
         if name in known.TENSOR_CONSTRUCTORS:
             dtype = self._dtype_argument(node, arguments)
             if dtype is None and arguments and (arguments[0].is_tensor or arguments[0].tag is Tag.NDARRAY):

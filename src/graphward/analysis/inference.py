@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from functools import cached_property
 
 from .kinds import CONSTANT, NO_VALUE, TENSOR, UNKNOWN, Kind, Tag, join, join_all, literal
@@ -232,7 +233,9 @@ class _Interpreter:
             kinds = [o[name] for o in outcomes if name in o]
             env[name] = join_all(kinds)
 
-    def loop(self, node: ast.For | ast.AsyncFor | ast.While, env: dict[str, Kind], bind) -> None:
+    def loop(
+        self, node: ast.For | ast.AsyncFor | ast.While, env: dict[str, Kind], bind: Callable[[dict[str, Kind]], None]
+    ) -> None:
         """Two rounds: what the first leaves in a variable is what the second starts with."""
         for _ in range(2):
             inner = dict(env)
@@ -249,7 +252,8 @@ class _Interpreter:
         elif isinstance(target, (ast.Tuple, ast.List)):
             for i, item in enumerate(target.elts):
                 starred = isinstance(item, ast.Starred)
-                known = kind.elements if kind.elements and not any(isinstance(e, ast.Starred) for e in target.elts) else None
+                starred = any(isinstance(e, ast.Starred) for e in target.elts)
+                known = kind.elements if kind.elements and not starred else None
                 part = known[i] if known and i < len(known) else self._evaluator.part(kind)
                 self.assign(item.value if isinstance(item, ast.Starred) else item,
                             Kind(Tag.SEQUENCE, kind.variable, False) if starred else part, env)  # fmt: skip

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-import warnings
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 from ..knowledge.names import WRAPPER_NAMES
+from ..source.parsing import parse_tree
 from ..source.text import SourceText
 from .names import FunctionNode, Names, dotted, statements
 from .tree import parents, preorder
@@ -43,7 +43,7 @@ class FunctionInfo:
     @cached_property
     def nodes(self) -> list[ast.AST]:
         """The nodes of the body in source order, nested functions included; parameters and decorators are not."""
-        return [node for statement in self.node.body for node in preorder(statement)]
+        return preorder(*self.node.body)
 
     @cached_property
     def loads(self) -> list[ast.AST]:
@@ -51,13 +51,13 @@ class FunctionInfo:
         return [
             node for node in self.nodes
             if node.__class__ is ast.Attribute
-            or (node.__class__ is ast.Name and node.ctx.__class__ is ast.Load)  # type: ignore[attr-defined]
+            or (node.__class__ is ast.Name and node.ctx.__class__ is ast.Load)
         ]  # fmt: skip
 
     @cached_property
     def parents(self) -> dict[ast.AST, ast.AST]:
         """The parent of each node of the body."""
-        return parents(self.node)
+        return parents(self.node, self.nodes)
 
     @cached_property
     def receiver(self) -> str | None:
@@ -246,13 +246,6 @@ class Module:
         return self.source.utf8[self.start(node) : self.end(node)].decode()
 
 
-def parse_tree(source: SourceText) -> ast.Module:
-    """`ast.parse` of a snapshot, without the warnings that Python prints on odd literals."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return ast.parse(source.text, filename=str(source.path))
-
-
 def module_name(path: Path) -> str:
     """The dotted name of a file: the packages around it, up to the first folder without `__init__.py`."""
     path = path.absolute()
@@ -275,7 +268,9 @@ def _wrapping_assignments(body: list[ast.stmt], names: Names) -> dict[str, str]:
     }  # fmt: skip
 
 
-def _collect(module: Module, body: list[ast.stmt], prefix: str, owner: ClassInfo | None, outer: FunctionInfo | None):
+def _collect(
+    module: Module, body: list[ast.stmt], prefix: str, owner: ClassInfo | None, outer: FunctionInfo | None
+) -> None:
     for node in body:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             function = FunctionInfo(module, node, prefix + node.name, owner, outer)

@@ -23,6 +23,8 @@ class Project:
         self._loader = loader
         self._bases: dict[ClassInfo, list[ClassInfo | str]] = {}
         self._mro: dict[ClassInfo, list[ClassInfo]] = {}
+        self._constructed: dict[ast.expr, list[ClassInfo]] = {}
+        self._appended: dict[ClassInfo, dict[str, list[tuple[FunctionInfo, ast.expr]]]] = {}
         self._attributes: dict[ClassInfo, dict[str, list[tuple[FunctionInfo, ast.expr]]]] = {}
 
     def add(self, module: Module) -> None:
@@ -141,13 +143,29 @@ class Project:
         and appends show it."""
         found: list[ClassInfo] = []
         values = self.attribute_values(info).get(attribute, [])
-        appended = [(m, v) for c in self.mro(info) for m in c.methods.values() for n, v in m.self_appends if n == attribute]
+        methods = [m for c in self.mro(info) for m in c.methods.values()]
+        appended = [(m, v) for m in methods for n, v in m.self_appends if n == attribute]
         for method, value in [*values, *appended]:
             found += (c for c in self._made(method, value) if c not in found)
         return found
 
-    def _made(self, function: FunctionInfo, value: ast.expr) -> Iterator[ClassInfo]:
-        """The classes that an expression constructs; the arguments of a project class are its own business."""
+    def _appended_values(self, info: ClassInfo) -> dict[str, list[tuple[FunctionInfo, ast.expr]]]:
+        if info not in self._appended:
+            found: dict[str, list[tuple[FunctionInfo, ast.expr]]] = {}
+            for method in (m for known in self.mro(info) for m in known.methods.values()):
+                for name, value in method.self_appends:
+                    found.setdefault(name, []).append((method, value))
+            self._appended[info] = found
+        return self._appended[info]
+
+    def _made(self, function: FunctionInfo, value: ast.expr) -> list[ClassInfo]:
+        """The classes that an expression constructs; each is looked up once, however many classes inherit it."""
+        if value not in self._constructed:
+            self._constructed[value] = list(self._find_made(function, value))
+        return self._constructed[value]
+
+    def _find_made(self, function: FunctionInfo, value: ast.expr) -> Iterator[ClassInfo]:
+        """The arguments of a project class are its own business."""
         stack: list[ast.AST] = [value]
         while stack:
             node = stack.pop()

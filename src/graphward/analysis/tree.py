@@ -10,6 +10,8 @@ _PLAIN = frozenset(
      "is_async", "simple", "asname", "rest", "type_ignores", "kwd_attrs"}
 )  # fmt: skip
 _LEAVES = (ast.Constant, ast.MatchSingleton)
+# Their lists hold None: `{**more}` has no key, `*, a` no default.
+_GAPPED = frozenset({ast.Dict, ast.arguments})
 _FIELDS: dict[type[ast.AST], tuple[str, ...]] = {}
 
 
@@ -27,28 +29,33 @@ def children(node: ast.AST) -> list[ast.AST]:
             found += value
         elif value is not None:
             found.append(value)
-    if kind is ast.Dict or kind is ast.arguments:
-        return [item for item in found if item is not None]  # `{**more}` has no key, `*, a` no default
+    if kind in _GAPPED:
+        return [item for item in found if item is not None]
     return found
 
 
-def preorder(root: ast.AST) -> list[ast.AST]:
-    """All nodes under `root`, itself first, in source order (see `children`)."""
+def preorder(*roots: ast.AST) -> list[ast.AST]:
+    """All nodes under `roots`, themselves included, in source order (see `children`)."""
     found: list[ast.AST] = []
-    stack = [root]
+    stack = list(reversed(roots))
+    pop, keep = stack.pop, found.append
+    # `children` written out: this loop runs over every node of every graph region.
     while stack:
-        node = stack.pop()
-        found.append(node)
-        inner = children(node)
-        inner.reverse()
-        stack += inner
+        node = pop()
+        keep(node)
+        fields = _FIELDS.get(node.__class__)
+        if fields is None or node.__class__ in _GAPPED:
+            stack += reversed(children(node))
+            continue
+        for name in reversed(fields):
+            value = getattr(node, name, None)
+            if value.__class__ is list:
+                stack += reversed(value)
+            elif value is not None:
+                stack.append(value)
     return found
 
 
-def parents(root: ast.AST) -> dict[ast.AST, ast.AST]:
-    """The parent of each node under `root`."""
-    found: dict[ast.AST, ast.AST] = {}
-    for node in preorder(root):
-        for child in children(node):
-            found[child] = node
-    return found
+def parents(root: ast.AST, nodes: list[ast.AST]) -> dict[ast.AST, ast.AST]:
+    """The parent of each of `nodes`, which are all those under `root`."""
+    return {child: node for node in (root, *nodes) for child in children(node)}

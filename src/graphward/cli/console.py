@@ -10,7 +10,7 @@ from rich.console import Console
 
 from ..engine.run import RunProgress
 from ..engine.workspace import Problem
-from ..report.rows import display
+from ..source.paths import display
 
 # Prose is wrapped by the terminal, not by us: lines stay greppable.
 out = Console(soft_wrap=True, highlight=False)
@@ -64,7 +64,8 @@ def step_progress(title: str) -> Iterator[Callable[[int, int, str], None] | None
         return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.fields[label]}"))
+    label = TextColumn("{task.fields[label]}")
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), label)
     with Progress(*columns, console=err, transient=True) as bar:
         task = bar.add_task(title, total=None, label="")
         yield lambda done, total, label: bar.update(task, completed=done, total=total, label=label)

@@ -22,14 +22,17 @@ from .options import Ignore, Paths, Select, Style, TargetVersion, Write, chosen,
 def fix(
     paths: Paths = None,
     unsafe_fixes: Annotated[
-        bool, typer.Option("--unsafe-fixes", help="Apply fixes that may change results or behaviour too; each says why.")
+        bool,
+        typer.Option("--unsafe-fixes", help="Apply fixes that may change results or behaviour too; each says why."),
     ] = False,
     write: Write = False,
     select: Select = None,
     ignore: Ignore = None,
     target_version: TargetVersion = None,
     op_style: Style = None,
-    no_cache: Annotated[bool, typer.Option("--no-cache", hidden=True, help="Accepted for symmetry: fixing uses no cache.")] = False,
+    no_cache: Annotated[
+        bool, typer.Option("--no-cache", hidden=True, help="Accepted for symmetry: fixing uses no cache.")
+    ] = False,
 ) -> None:
     """Show the diff of the safe fixes; with --write, apply them. Runs nothing of the code.
 
@@ -60,7 +63,8 @@ def fix(
     print_diff(render_diff(changes))
     applied = sum(len(c.applied) for c in result.changes.values())
     verb = "Applied" if write else "Would apply"
-    err.print(f"{verb} {applied} fix{'' if applied == 1 else 'es'} in {len(changes)} file{'' if len(changes) == 1 else 's'}.")
+    files_word = "file" if len(changes) == 1 else "files"
+    err.print(f"{verb} {applied} {'fix' if applied == 1 else 'fixes'} in {len(changes)} {files_word}.")
     rows = list(rows_of(result.remaining.files))
     if rows:
         err.print(f"Left afterwards: {text.render_summary(rows).splitlines()[0].removeprefix('Found ')}")

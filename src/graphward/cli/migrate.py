@@ -13,7 +13,8 @@ from ..engine.fixpoint import fix as run_fix
 from ..engine.fixpoint import within
 from ..engine.run import find_files, rules_of
 from ..engine.workspace import Workspace
-from ..migrate.run import Migration, migrate as run_migrate, texts_of
+from ..migrate.run import Migration, texts_of
+from ..migrate.run import migrate as run_migrate
 from ..report import text
 from ..report.diff import render_diff
 from ..report.rows import rows_of
@@ -35,7 +36,9 @@ def migrate(
     paths: Paths = None,
     write: Write = False,
     safe_only: Annotated[bool, typer.Option("--safe-only", help="Try safe fixes only.")] = False,
-    no_verify: Annotated[bool, typer.Option("--no-verify", help="Prove nothing and run nothing; safe fixes only.")] = False,
+    no_verify: Annotated[
+        bool, typer.Option("--no-verify", help="Prove nothing and run nothing; safe fixes only.")
+    ] = False,
     output_format: Annotated[Format, typer.Option("--output-format", help="How the run is reported.")] = Format.text,
     select: Select = None,
     ignore: Ignore = None,
@@ -61,7 +64,9 @@ def migrate(
       graphward migrate net.py --select GW1 --python ~/envs/mindspore/bin/python
     """
     where = chosen(paths)
-    config = settings(where, select=select, ignore=ignore, target_version=target_version, op_style=op_style, python=python)
+    config = settings(
+        where, select=select, ignore=ignore, target_version=target_version, op_style=op_style, python=python
+    )
     if timeout is not None:
         config = replace(config, verify=replace(config.verify, timeout=timeout))
     files, refused = find_files(where, config)
@@ -104,13 +109,14 @@ def _report(result: Migration, write: bool, no_verify: bool) -> None:
         out.print("\n[bold]Verdicts[/]")
         out.print(render_text(result.verdicts))
         out.print(render_summary(result.verdicts))
-    for title, held in (("Left out: did not verify", result.turned_away), ("Left out: could not be proven", result.unproven)):
+    for title, held in (("did not verify", result.turned_away), ("could not be proven", result.unproven)):
         if held:
-            out.print(f"\n[bold]{title}[/]")
+            out.print(f"\n[bold]Left out: {title}[/]")
             for name, reason in held.items():
                 out.print(f"  {name}: {reason}", markup=False)
     files = len(result.fixed.changes)
     count = sum(len(c.applied) for c in result.fixed.changes.values())
     verb = "Wrote" if write else "Would write"
     gate = "safe, not proven" if no_verify else "proven"
-    out.print(f"\n{verb} {count} {gate} {'fix' if count == 1 else 'fixes'} in {files} {'file' if files == 1 else 'files'}.")
+    fixes = "fix" if count == 1 else "fixes"
+    out.print(f"\n{verb} {count} {gate} {fixes} in {files} {'file' if files == 1 else 'files'}.")

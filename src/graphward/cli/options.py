@@ -21,21 +21,24 @@ class OpStyle(str, Enum):
 
 Paths = Annotated[
     list[Path] | None,
-    typer.Argument(metavar="[PATHS]...", help="Files or folders; the current folder if none is given.", show_default=False),
+    typer.Argument(
+        metavar="[PATHS]...", help="Files or folders; the current folder if none is given.", show_default=False
+    ),
 ]
 Select = Annotated[
     list[str] | None,
-    typer.Option("--select", metavar="RULES", help="Run only these rules: a code, the start of one (GW1), a name or ALL; "
-                 "repeat it or separate with commas.", show_default=False),
+    typer.Option("--select", metavar="RULES", help="Run only these rules: a code, the start of one (GW1), a name or "
+                 "ALL; repeat it or separate with commas.", show_default=False),
 ]  # fmt: skip
 Ignore = Annotated[
     list[str] | None,
-    typer.Option("--ignore", metavar="RULES", help="Leave these rules out; the longer match wins over --select.", show_default=False),
+    typer.Option("--ignore", metavar="RULES", help="Leave these rules out; the longer match wins over --select.",
+                 show_default=False),
 ]
 TargetVersion = Annotated[
     str | None,
-    typer.Option("--target-version", metavar="X.Y", help="The MindSpore version that the code must compile under [default: 2.10].",
-                 show_default=False),
+    typer.Option("--target-version", metavar="X.Y", help="The MindSpore version that the code must compile under "
+                 "[default: 2.10].", show_default=False),
 ]  # fmt: skip
 Style = Annotated[
     OpStyle | None,
@@ -44,7 +47,9 @@ Style = Annotated[
 ]  # fmt: skip
 Python = Annotated[
     str | None,
-    typer.Option("--python", metavar="PATH", help="The interpreter that has MindSpore [default: this one].", show_default=False),
+    typer.Option(
+        "--python", metavar="PATH", help="The interpreter that has MindSpore [default: this one].", show_default=False
+    ),
 ]
 Timeout = Annotated[
     float | None, typer.Option("--timeout", metavar="SECONDS", help="Limit for one run of one version [default: 120].",

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from ..rules.registry import all_rules
+from ..rules.rule import Rule
 from .console import out, print_machine
 
 
@@ -20,7 +21,9 @@ class Format(str, Enum):
 
 
 def rules(
-    output_format: Annotated[Format, typer.Option("--output-format", help="How the catalogue is printed.")] = Format.text,
+    output_format: Annotated[
+        Format, typer.Option("--output-format", help="How the catalogue is printed.")
+    ] = Format.text,
 ) -> None:
     """List every rule: code, name, what it is about. `graphward explain CODE` shows a rule's page."""
     if output_format is Format.json:
@@ -34,7 +37,7 @@ def rules(
     out.print(table, soft_wrap=False)
 
 
-def _object(rule) -> dict:
+def _object(rule: Rule) -> dict[str, str]:
     return {
         "code": rule.code, "name": rule.name, "family": rule.family(), "consequence": rule.consequence.value,
         "targets": rule.targets, "summary": rule.summary(), "page": rule.page(),

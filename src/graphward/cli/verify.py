@@ -32,19 +32,20 @@ def verify(
     targets: Annotated[
         list[str],
         typer.Argument(metavar="TARGET...", show_default=False,
-                       help="path.py::Net, 'path.py::Net(num_classes=10)' or package.module::function; a file alone means "
-                            "all of its Cells and jit functions."),
+                       help="path.py::Net, 'path.py::Net(num_classes=10)' or package.module::function; a file alone "
+                            "means all of its Cells and jit functions."),
     ],
     inputs: Annotated[
         list[str] | None,
         typer.Option("--input", metavar="SPEC", show_default=False,
-                     help="One argument of the call: f32[2,3,32,32], i64[2,16]<30522, bool[2] or a Python literal; repeat it "
-                          "for more arguments."),
+                     help="One argument of the call: f32[2,3,32,32], i64[2,16]<30522, bool[2] or a Python literal; "
+                          "repeat it for more arguments."),
     ] = None,
     against: Annotated[
         Path | None,
         typer.Option("--against", metavar="DIR", show_default=False,
-                     help="Another version of the tree: prove that it compiles and means what this one means in PyNative."),
+                     help="Another version of the tree: prove that it compiles and means what this one means in "
+                          "PyNative."),
     ] = None,
     output_format: Annotated[Format, typer.Option("--output-format", help="How verdicts are printed.")] = Format.text,
     python: Python = None,
@@ -52,9 +53,9 @@ def verify(
 ) -> None:  # fmt: skip
     """Run Cells and jit functions in PyNative and in Graph Mode, and compare. [bold]This runs your code.[/]
 
-    A target is verified when it compiles whole (fullgraph), keeps no interpreter node, gives the same outputs, gradients
-    and state as PyNative, and does not compile again for the same shapes. Inputs come from --input, else from
-    [tool.graphward.verify.targets] in pyproject.toml, else they are inferred.
+    A target is verified when it compiles whole (fullgraph), keeps no interpreter node, gives the same outputs,
+    gradients and state as PyNative, and does not compile again for the same shapes. Inputs come from --input, else
+    from [tool.graphward.verify.targets] in pyproject.toml, else they are inferred.
 
     Exit status: 0 all verified, 1 some are not, 2 usage or internal error.
 
@@ -67,14 +68,16 @@ def verify(
     config = load_config(Path.cwd())
     chosen = [pair for text in targets for pair in _expand(text, config)]
     if inputs and len(chosen) != 1:
-        raise GraphwardError("--input goes with one target", hint="name one target, or declare inputs in pyproject.toml")
+        hint = "name one target, or declare inputs in pyproject.toml"
+        raise GraphwardError("--input goes with one target", hint=hint)
     options = Options(timeout=timeout or config.verify.timeout)
     jobs = []
     for i, (target, declared) in enumerate(chosen):
         rewritten = _other_tree(against, target) if against else None
         specs = inputs if inputs is not None else declared
         jobs.append(Job.of(target, id=f"{i} {target}", rewritten=rewritten, inputs=specs, options=options))
-    with step_progress("proving") as progress, Session(python=python or config.python or None, slots=config.verify.jobs) as session:
+    proof = Session(python=python or config.python or None, slots=config.verify.jobs)
+    with step_progress("proving") as progress, proof as session:
         verdicts = session.prove(jobs, progress)
     if output_format is Format.json:
         print_machine(render_json(verdicts))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from ..analysis.module import parse_tree
 from ..source.edits import Edit, apply_edits, conflict
 from ..source.fixes import Fix
 from ..source.imports import additions, bound_by_imports, removals
+from ..source.parsing import parse_tree
 from ..source.text import SourceText
 
 

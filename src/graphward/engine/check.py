@@ -98,8 +98,9 @@ def check(
 
 
 def _check_module(
-    module: Module, functions: list[Reached], analysis: Analysis, rules: Sequence[Rule], options: Options, config: Config
-) -> list[Finding]:
+    module: Module, functions: list[Reached], analysis: Analysis, rules: Sequence[Rule], options: Options,
+    config: Config,
+) -> list[Finding]:  # fmt: skip
     active = [r for r in rules if any(t in module.source.utf8 for t in r.triggers)]
     active = [r for r in active if not _ignored_here(r, module.path, config)]
     if not active:
@@ -146,7 +147,8 @@ def _nested_nodes(functions: list[Reached]) -> dict:
 
 
 def _is_cell(project: Project, info: ClassInfo) -> bool:
-    return project.is_cell(info) is True or (project.is_cell(info) is None and project.method(info, "construct") is not None)
+    known = project.is_cell(info)
+    return known is True or (known is None and project.method(info, "construct") is not None)
 
 
 def _ignored_here(rule: Rule, path: Path, config: Config) -> bool:

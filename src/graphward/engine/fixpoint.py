@@ -73,7 +73,8 @@ def fix(
     for _ in range(MAX_PASSES):
         touched = False
         for path, entry in result.files.items():
-            picked = [(f, x) for f in entry.findings if (x := choose(entry.source, f)) and (path, x.title) not in banned]
+            offered = [(f, x) for f in entry.findings if (x := choose(entry.source, f))]
+            picked = [(f, x) for f, x in offered if (path, x.title) not in banned]
             done = _apply(path, entry.source, picked, refused, banned)
             if done is None:
                 continue

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 from ..config import Config
 from ..errors import GraphwardError
@@ -83,25 +84,42 @@ def run_check(
     return merged
 
 
-def _run(parts: list[Shard], config: Config, jobs: int):
+def _run(parts: list[Shard], config: Config, jobs: int) -> Iterator[tuple[Shard, CheckResult, list[Path]]]:
     """`(shard, result, files read beyond the shard)`, as they come."""
     jobs = jobs or os.cpu_count() or 1
     if jobs == 1 or len(parts) < 2 or sum(p.size for p in parts) < _POOL_BYTES:
-        for part in parts:
-            yield part, *_check_shard(part, config)
+        yield from _check_shards(parts, config)
         return
-    largest_first = sorted(parts, key=lambda p: -p.size)
-    with ProcessPoolExecutor(min(jobs, len(parts)), get_context("spawn"), max_tasks_per_child=1) as pool:
-        futures = {pool.submit(_check_shard, part, config): part for part in largest_first}
+    loads = _balanced(parts, jobs)
+    with ProcessPoolExecutor(len(loads), get_context("spawn")) as pool:
+        futures = {pool.submit(_check_load, load, config): load for load in loads}
         for future in as_completed(futures):
             try:
-                yield futures[future], *future.result()
+                yield from future.result()
             except BrokenProcessPool:
-                names = ", ".join(str(p) for p in futures[future].files[:3])
+                names = ", ".join(str(p) for part in futures[future][:3] for p in part.files[:1])
                 raise GraphwardError(
                     f"a worker process died while it checked {names} and others",
                     hint="it may have run out of memory; try `-j 1`, or fewer files at once",
                 ) from None
+
+
+def _balanced(parts: list[Shard], jobs: int) -> list[list[Shard]]:
+    """The shards in as many loads as there are processes, of about the same size: to start a process for each shard
+    would cost more than most shards do."""
+    loads: list[list[Shard]] = [[] for _ in range(min(jobs, len(parts)))]
+    for part in sorted(parts, key=lambda p: -p.size):
+        min(loads, key=lambda load: sum(p.size for p in load)).append(part)
+    return loads
+
+
+def _check_load(parts: list[Shard], config: Config) -> list[tuple[Shard, CheckResult, list[Path]]]:
+    return list(_check_shards(parts, config))
+
+
+def _check_shards(parts: list[Shard], config: Config) -> Iterator[tuple[Shard, CheckResult, list[Path]]]:
+    for part in parts:
+        yield part, *_check_shard(part, config)
 
 
 def _check_shard(part: Shard, config: Config) -> tuple[CheckResult, list[Path]]:

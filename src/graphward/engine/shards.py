@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..analysis.module import module_name
 from .workspace import import_root
+
+
+_IMPORTED = re.compile(rb"^[ \t]*(?:from|import)[ \t]+(\w+)", re.MULTILINE)
 
 
 @dataclass
@@ -35,16 +39,15 @@ def shards(files: Sequence[Path]) -> list[Shard]:
 
     names: dict[bytes, list[tuple[Path, str]]] = {}
     for key, members in groups.items():
-        for name in [key[1]] if key[1] else [p.stem for p in members]:
-            names.setdefault(name.encode(), []).append(key)
+        for top in [key[1]] if key[1] else [p.stem for p in members]:
+            names.setdefault(top.encode(), []).append(key)
     for key, members in groups.items():
-        others = {n: k for n, k in names.items() if key not in k}
+        imported: set[bytes] = set()
         for path in members:
-            data = _bytes(path)
-            for name in [n for n in others if n in data]:
-                if b"import " + name in data or b"from " + name in data:
-                    for other in others.pop(name):
-                        leader[find(other)] = find(key)
+            imported.update(_IMPORTED.findall(_bytes(path)))
+        for name in imported & names.keys():
+            for other in names[name]:
+                leader[find(other)] = find(key)
     merged: dict[tuple[Path, str], list[Path]] = {}
     for key, members in groups.items():
         merged.setdefault(find(key), []).extend(members)

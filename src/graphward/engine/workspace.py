@@ -106,7 +106,8 @@ class Workspace:
             else:
                 others[path] = source
         bases = {path: _base_names(source.utf8) for path, source in others.items() if b"class " in source.utf8}
-        renamed = [pair for source in others.values() if b" as " in source.utf8 for pair in _RENAMED.findall(source.utf8)]
+        texts = [source.utf8 for source in others.values() if b" as " in source.utf8]
+        renamed = [pair for text in texts for pair in _RENAMED.findall(text)]
         known = {info.name.encode() for module in marked.values() for info in module.classes}
         known |= {alias for name, alias in renamed if name in known}
         while heirs := [path for path, names in bases.items() if names & known]:
@@ -175,13 +176,19 @@ class Workspace:
 
 
 _BASES = re.compile(rb"^[ \t]*class\s+\w+\s*\(([^)]*)\)", re.MULTILINE)
-_RENAMED = re.compile(rb"\b(\w+)\s+as\s+(\w+)")
+_IMPORTS = re.compile(rb"^(?:from|import) .* as .*", re.MULTILINE)
+_RENAMED = re.compile(rb"\b(\w+) +as +(\w+)")
 
 
 def _base_names(data: bytes) -> set[bytes]:
     """The last parts of all base classes written in a file, and what renamed imports call them at their source."""
     words = {word.rpartition(b".")[2] for bases in _BASES.findall(data) for word in re.findall(rb"[\w.]+", bases)}
-    return words | {name for name, alias in _RENAMED.findall(data) if alias in words}
+    return words | {name for name, alias in _renamed_imports(data) if alias in words}
+
+
+def _renamed_imports(data: bytes) -> list[tuple[bytes, bytes]]:
+    """`(name, alias)` of the imports of a file that stand in one line."""
+    return [pair for line in _IMPORTS.findall(data) for pair in _RENAMED.findall(line)]
 
 
 def import_root(path: Path, name: str) -> Path:

@@ -44,11 +44,13 @@ DTYPES = {
     "uint32": "uint32", "uint64": "uint64", "bool_": "bool", "bool": "bool",
 }  # fmt: skip
 # Tensor methods that name their result's dtype.
-DTYPE_METHODS = {"float": "float32", "half": "float16", "double": "float64", "int": "int32", "long": "int64", "bool": "bool"}
+DTYPE_METHODS = {
+    "float": "float32", "half": "float16", "double": "float64", "int": "int32", "long": "int64", "bool": "bool",
+}  # fmt: skip
 FLOAT_DTYPES = frozenset({"float16", "float32", "float64", "bfloat16"})
 # Operators that keep the dtype of their first Tensor.
 DTYPE_KEEPING = frozenset(
-    "abs neg relu relu6 exp log sqrt rsqrt tanh sigmoid sin cos tan erf gelu silu softmax log_softmax square "
+    "abs neg relu relu6 exp log sqrt rsqrt tanh sigmoid sin cos tan erf gelu silu softmax log_softmax square "  # noqa: SIM905
     "reshape transpose swapaxes permute squeeze unsqueeze expand_dims broadcast_to tile flip roll concat cat stack "
     "clamp clip sum mean max min cumsum sort gather select where matmul bmm add sub mul div pow maximum minimum "
     "dropout stop_gradient zeros_like ones_like split chunk unbind flatten narrow index_select layer_norm".split()

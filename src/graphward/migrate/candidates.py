@@ -8,9 +8,9 @@ from pathlib import Path
 
 from ..engine.check import CheckResult
 from ..engine.fixpoint import Chooser
-from ..report.rows import display
 from ..rules.finding import Finding
 from ..source.fixes import Applicability, Fix
+from ..source.paths import display
 from ..source.text import SourceText
 from .coverage import Place, place_at
 

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from ..analysis.calls import CallGraph
 from ..analysis.module import ClassInfo, FunctionInfo, Module
-from ..analysis.project import Project
 from ..config import Config
 from ..engine.check import Analysis
 from ..engine.workspace import Workspace

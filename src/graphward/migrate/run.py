@@ -54,9 +54,10 @@ def migrate(
     candidates = Candidates(first, limit)
     if not candidates.all:
         return Migration(FixResult({}, first, first, []), first, [])
-    files = list({place[0] for c in candidates.all.values() for place in c.places} | {p for p in first.files})
+    files = list({place[0] for c in candidates.all.values() for place in c.places} | set(first.files))
     coverage = Coverage(workspace, analyse(workspace), config)
-    with Trees() as trees, Session(python=config.python or None, timeout=config.verify.timeout, slots=config.verify.jobs) as session:
+    proof = Session(python=config.python or None, timeout=config.verify.timeout, slots=config.verify.jobs)
+    with Trees() as trees, proof as session:
         prover = _Prover(workspace, rules, config, candidates, coverage, files, trees, session, progress)
         return prover.run(first)
 
@@ -85,7 +86,8 @@ class _Prover:
             self.choice.pop(name, None)
         self._confirm()
         kept = {name: self.candidates.all[name] for name in self.choice}
-        return Migration(self._render(self.choice), first, list(self.verdicts.values()), kept, self.turned_away, unproven)
+        fixed, verdicts = self._render(self.choice), list(self.verdicts.values())
+        return Migration(fixed, first, verdicts, kept, self.turned_away, unproven)
 
     def _first_round(self) -> None:
         """Prove everything together; where a function's own region cannot be run, the regions around it."""
@@ -176,7 +178,8 @@ class _Prover:
     def _blame(self, culprit: Culprit) -> str:
         candidate = self.candidates.all[culprit.fix]
         title = candidate.alternatives[0].title
-        instead = "" if culprit.alternative is None else f"; instead: {candidate.alternatives[culprit.alternative].title}"
+        other = None if culprit.alternative is None else candidate.alternatives[culprit.alternative]
+        instead = f"; instead: {other.title}" if other else ""
         return f"{culprit.fix} {title}: {culprit.verdict.verdict}: {culprit.verdict.message}{instead}"
 
     def _proven(self, name: str) -> bool:
@@ -207,7 +210,7 @@ class _Prover:
             for name in lost:
                 del self.choice[name]
                 places = self.candidates.all[name].places
-                target = next((t for t in [*harmed, *self.targets.values()] if places & t.places))
+                target = next(t for t in [*harmed, *self.targets.values()] if places & t.places)
                 verdict = self.verdicts[target.name]
                 self.turned_away[name] = f"{target.name}: {verdict.verdict}: {verdict.message}"
 

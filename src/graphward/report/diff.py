@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from difflib import unified_diff
 from pathlib import Path
 
+from ..source.paths import display
 from ..source.text import SourceText
-from .rows import display
 
 
 def render_diff(changes: Iterable[tuple[Path, SourceText, SourceText]]) -> str:
@@ -26,4 +26,4 @@ def file_diff(path: Path, before: bytes, after: bytes, context: int = 3) -> Iter
 def _lines(data: bytes) -> list[str]:
     parts = data.decode().split("\n")
     lines = [part + "\n" for part in parts[:-1]]
-    return lines + [parts[-1]] if parts[-1] else lines
+    return [*lines, parts[-1]] if parts[-1] else lines

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..rules.finding import Consequence
-from .rows import Row, display
+from ..source.paths import display
+from .rows import Row
 
 _LEVELS = {Consequence.ERROR: "error", Consequence.DIVERGENCE: "error", Consequence.INFO: "notice"}
 
@@ -17,9 +18,10 @@ def render_findings(rows: Iterable[Row]) -> str:
         finding = row.finding
         (line, column), (end_line, end_column) = row.start, row.end
         level = _LEVELS.get(finding.consequence, "warning")
-        place = f"file={_property(display(row.path))},line={line},endLine={end_line},col={column},endColumn={end_column}"
+        place = f"line={line},endLine={end_line},col={column},endColumn={end_column}"
+        file = _property(display(row.path))
         title = _property(f"{finding.code} {finding.name}")
-        lines.append(f"::{level} {place},title={title}::{_data(finding.message)}")
+        lines.append(f"::{level} file={file},{place},title={title}::{_data(finding.message)}")
     return "\n".join(lines)
 
 

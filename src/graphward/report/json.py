@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..source.edits import Edit
+from ..source.paths import display
 from ..source.text import SourceText
-from .rows import Row, complete_edits, display
+from .rows import Row, complete_edits
 
 
 def render_findings(rows: Iterable[Row]) -> str:

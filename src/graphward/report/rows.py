@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import os
+import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from ..analysis.module import parse_tree
 from ..rules.finding import Finding
 from ..source.edits import Edit
 from ..source.fixes import Fix
 from ..source.imports import additions
+from ..source.parsing import parse_tree
 from ..source.text import SourceText
 
 
@@ -41,12 +41,6 @@ def complete_edits(source: SourceText, fix: Fix) -> list[Edit]:
     return sorted([*fix.edits, *additions(source, _tree(source), fix.imports)])
 
 
-def display(path: Path) -> str:
-    """The path relative to the working folder where it lies below it."""
-    relative = os.path.relpath(path)
-    return str(path) if relative.startswith("..") else relative
-
-
 def rows_of(files: dict) -> Iterator[Row]:
     """Rows of `{path: entry}` where an entry has `source` and `findings`."""
     for path, entry in files.items():
@@ -55,5 +49,5 @@ def rows_of(files: dict) -> Iterator[Row]:
 
 
 @lru_cache(maxsize=8)
-def _tree(source: SourceText):
+def _tree(source: SourceText) -> ast.Module:
     return parse_tree(source)

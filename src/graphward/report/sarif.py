@@ -10,8 +10,10 @@ from .. import __version__
 from ..rules.finding import Consequence
 from ..rules.rule import Rule
 from ..source.edits import Edit
+from ..source.fixes import Fix
+from ..source.paths import display
 from .json import edit_object
-from .rows import Row, complete_edits, display
+from .rows import Row, complete_edits
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS = {Consequence.ERROR: "error", Consequence.DIVERGENCE: "error", Consequence.INFO: "note"}
@@ -42,8 +44,9 @@ def _rule(rule: Rule) -> dict[str, Any]:
 def _result(row: Row) -> dict[str, Any]:
     finding = row.finding
     uri = display(row.path).replace("\\", "/")
+    region = _region(row, finding.span.start, finding.span.end)
     location = {
-        "physicalLocation": {"artifactLocation": {"uri": uri}, "region": _region(row, finding.span.start, finding.span.end)},
+        "physicalLocation": {"artifactLocation": {"uri": uri}, "region": region},
         "logicalLocations": [{"fullyQualifiedName": finding.region, "kind": "function"}],
     }
     return {
@@ -53,7 +56,7 @@ def _result(row: Row) -> dict[str, Any]:
         "locations": [location],
         "fixes": [
             {
-                "description": {"text": f"{fix.title} ({fix.applicability.value}{': ' + fix.reason if fix.reason else ''})"},
+                "description": {"text": _description(fix)},
                 "artifactChanges": [
                     {
                         "artifactLocation": {"uri": uri},
@@ -69,6 +72,11 @@ def _result(row: Row) -> dict[str, Any]:
         ],
         "properties": {"consequence": finding.consequence.value, "callPath": list(finding.call_path)},
     }
+
+
+def _description(fix: Fix) -> str:
+    reason = f": {fix.reason}" if fix.reason else ""
+    return f"{fix.title} ({fix.applicability.value}{reason})"
 
 
 def _region(row: Row, start: int, end: int) -> dict[str, int]:

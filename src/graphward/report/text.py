@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from ..rules.finding import Consequence
 from ..source.fixes import Applicability
-from .rows import Row, display
+from ..source.paths import display
+from .rows import Row
 
 _COLORS = {
     Consequence.ERROR: "bold red", Consequence.FALLBACK: "yellow", Consequence.DIVERGENCE: "bold magenta",
@@ -54,7 +55,10 @@ def render_summary(rows: Sequence[Row]) -> str:
     safe, unsafe = best[Applicability.SAFE.rank], best[Applicability.UNSAFE.rank]
     text = f"Found {_count(len(rows), 'finding')} in {_count(files, 'file')}: {', '.join(parts)}."
     if safe or unsafe:
-        text += f"\n{safe} can be fixed safely (`graphward fix`), {unsafe} more with `--unsafe-fixes` or, proven, `graphward migrate`."
+        text += (
+            f"\n{safe} can be fixed safely (`graphward fix`), {unsafe} more with `--unsafe-fixes` or, proven, "
+            "`graphward migrate`."
+        )
     return text
 
 

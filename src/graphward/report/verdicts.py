@@ -43,7 +43,7 @@ def _block(verdict: Verdict) -> str:
     side = verdict.judged
     if side is not None:
         lines += [f"    [dim]{escape(text)}[/]" for text in _details(side)]
-    notes = dict.fromkeys((*verdict.notes, *(side.notes if side else ())))
+    notes = (*verdict.notes, *(side.notes if side else ()))
     lines += [f"    [dim]note: {escape(note)}[/]" for note in notes]
     lines += [f"    [yellow]left out[/] {escape(culprit)}" for culprit in verdict.culprits]
     return "\n".join(lines)

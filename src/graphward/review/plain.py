@@ -10,10 +10,11 @@ from rich.text import Text
 
 from ..engine.workspace import Problem
 from ..report.diff import file_diff
-from ..report.rows import Row, display
+from ..report.rows import Row
 from ..report.text import MEANINGS
 from ..rules.finding import Finding
 from ..source.fixes import Fix
+from ..source.paths import display
 from .decisions import Decision, Refused, State, accept, accept_safe, outcome, reject, show_next
 from .session import End
 

@@ -15,8 +15,8 @@ from ..engine.fixpoint import MAX_PASSES
 from ..engine.run import rules_of
 from ..engine.shards import Shard
 from ..engine.workspace import Problem, Workspace
-from ..report.rows import display
 from ..rules.finding import Finding
+from ..source.paths import display
 from ..source.text import NotText, SourceText
 from ..source.writing import write_atomic
 from .decisions import State, start

@@ -1,4 +1,4 @@
-"""The codemods at hand: found through the entry-point group `graphward.codemods`, a third party's like the shipped ones."""
+"""The codemods at hand, shipped or a third party's, all found through the entry-point group `graphward.codemods`."""
 
 from __future__ import annotations
 

@@ -43,8 +43,8 @@ def discover(paths: Sequence[Path], *, exclude: Sequence[str] = (), max_file_siz
         if path.is_dir():
             candidates = list(_walk(path, excluded))
             if not candidates:
-                raise GraphwardError("the folder holds no Python files", path=path,
-                                     hint="name a folder with .py files; files that git ignores are left out")  # fmt: skip
+                hint = "name a folder with .py files; files that git ignores are left out"
+                raise GraphwardError("the folder holds no Python files", path=path, hint=hint)
         elif path.suffix in SUFFIXES:
             candidates = [(path, "")]
         else:

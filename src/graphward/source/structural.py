@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from .edits import Edit, minimal_edits
 from .text import SourceText
@@ -38,10 +38,10 @@ def rewrite_definition(
     indented = before[:1] in (b" ", b"\t")
     prefix = b"if 1:" + source.newline.encode() if indented else b""
     module = libcst.parse_module(prefix + before)
-    block = module.body[0]
-    if indented:
-        block = block.body.body[0]  # type: ignore[union-attr]
+    block: libcst.CSTNode = module.body[0]
+    if indented and isinstance(block, libcst.If):
+        block = block.body.body[0]
     if module.bytes != prefix + before or not isinstance(block, (libcst.FunctionDef, libcst.ClassDef)):
         raise ValueError(f"the definition of {node.name} does not stand on lines of its own")
-    after = module.deep_replace(block, transform(block)).bytes  # type: ignore[arg-type]
+    after = cast("libcst.Module", module.deep_replace(block, transform(cast("Definition", block)))).bytes
     return minimal_edits(before, after[len(prefix) :], begin)

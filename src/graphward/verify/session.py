@@ -13,7 +13,7 @@ from graphward.verify.jobs import Job
 from graphward.verify.verdicts import Inputs, SideResult, Verdict
 from graphward.verify.worker import Worker, WorkerDied
 
-_STAGES = 6  # plays that one job can take
+_STAGES = 7  # plays that one job can take
 _ATTEMPTS = 2  # a job whose worker died is tried once more
 
 Progress = Callable[[int, int, str], None]

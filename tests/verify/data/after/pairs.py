@@ -1,5 +1,7 @@
 """Rewrites of `before/pairs.py`, good and bad."""
 
+import time
+
 import mindspore as ms
 import numpy as np
 from mindspore import Tensor, nn, ops
@@ -140,3 +142,53 @@ class WrongAndRefused(nn.Cell):
     def construct(self, x):
         axes = {0, 1, 2}
         return x * len(axes) + float(np.pi)
+
+
+class GraphOnly(nn.Cell):
+    """A NumPy number on the left takes the Tensor in PyNative and makes an array of it; the compiler folds it."""
+
+    def construct(self, x):
+        y = np.sqrt(2.0) * x
+        return ops.tanh(y)
+
+
+class OtherInPyNative(nn.Cell):
+    """The graph drops the append, so only PyNative sees the second call differ."""
+
+    def __init__(self):
+        super().__init__()
+        self.calls = []
+
+    def construct(self, x):
+        self.calls.append(1)
+        return x * 2 if len(self.calls) < 2 else x
+
+
+class StateInPyNative(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.seen = []
+
+    def construct(self, x):
+        self.seen.append(1)
+        return x * 2
+
+
+class OtherGradientInPyNative(OtherInPyNative):
+    def construct(self, x):
+        self.calls.append(1)
+        return x * 2 if len(self.calls) < 2 else ops.stop_gradient(x * 2)
+
+
+class HangsInPyNative(OtherInPyNative):
+    def construct(self, x):
+        self.calls.append(1)
+        if len(self.calls) > 1:
+            time.sleep(600)
+        return x * 2
+
+
+class NoKernelInPyNative(OtherInPyNative):
+    def construct(self, x):
+        self.calls.append(1)
+        return x * 2 if len(self.calls) < 2 else ms.mint.nn.functional.gelu(x)

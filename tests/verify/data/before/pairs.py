@@ -133,3 +133,34 @@ class BrokenBefore(nn.Cell):
 class WrongAndRefused(nn.Cell):
     def construct(self, x):
         return x * 2
+
+
+class GraphOnly(nn.Cell):
+    def construct(self, x):
+        return ops.tanh(x * np.sqrt(2.0))
+
+
+class OtherInPyNative(nn.Cell):
+    def construct(self, x):
+        return x * 2
+
+
+class StateInPyNative(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.seen = []
+
+    def construct(self, x):
+        return x * 2
+
+
+class OtherGradientInPyNative(OtherInPyNative):
+    pass
+
+
+class HangsInPyNative(OtherInPyNative):
+    pass
+
+
+class NoKernelInPyNative(OtherInPyNative):
+    pass
