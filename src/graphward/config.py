@@ -22,12 +22,14 @@ DEFAULT_TARGET = "2.10"
 
 @dataclass(frozen=True)
 class VerifySettings:
-    """`[tool.graphward.verify]`: how the proof runs. `targets` maps `path.py::Expr` to its input specs; `timeout`
-    is in seconds for one run of one version."""
+    """`[tool.graphward.verify]`: how the proof runs. `targets` maps `path.py::Expr` to its input specs (None: infer
+    them); `timeout` is in seconds for one run of one version. `declared_only`, which the command line sets, leaves
+    everything but `targets` out."""
 
-    targets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    targets: Mapping[str, tuple[str, ...] | None] = field(default_factory=dict)
     timeout: float = 120.0
     jobs: int = 2
+    declared_only: bool = False
 
 
 @dataclass(frozen=True)

@@ -31,8 +31,8 @@ class Relocation:
 
     def title(self, creation: Creation) -> str:
         if self.existing:
-            return f"use self.{self.attribute}, the {creation.name} that __init__ makes already"
-        return f"make {creation.name} in __init__, as self.{self.attribute}"
+            return f"Use self.{self.attribute}, the {creation.name} that __init__ makes already"
+        return f"Make {creation.name} in __init__, as self.{self.attribute}"
 
 
 def relocate(context: FunctionContext, plan: Plan, creation: Creation) -> Relocation:

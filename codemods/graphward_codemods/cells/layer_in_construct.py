@@ -138,11 +138,11 @@ class LayerInConstruct(Rule):
             done = relocate(context, plan, creation)
         except CannotMove as reason:
             return context.rewrite().manual(
-                f"make {creation.name} in __init__",
+                f"Make {creation.name} in __init__",
                 f"not moved by itself: {reason}; {_advice(plan, creation, reason.value)}",
             )
         except ValueError as reason:
-            return context.rewrite().manual(f"make {creation.name} in __init__", f"not moved by itself: {reason}")
+            return context.rewrite().manual(f"Make {creation.name} in __init__", f"not moved by itself: {reason}")
         title = done.title(creation)
         reasons = []
         if made.weights or not made.known:

@@ -88,7 +88,7 @@ class ParameterInConstruct(Rule):
         except (CannotMove, ValueError) as reason:
             advice = "make it in the __init__ of the Cell that uses it"
             return context.rewrite().manual(
-                f"make the {creation.name} in __init__", f"not moved by itself: {reason}; {advice}"
+                f"Make the {creation.name} in __init__", f"not moved by itself: {reason}; {advice}"
             )
         reasons = [
             "in PyNative the original starts anew at each call and is not trained; it is now kept, trained and saved"

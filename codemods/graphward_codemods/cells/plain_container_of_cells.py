@@ -96,7 +96,7 @@ class PlainContainerOfCells(Rule):
         dictionary = container.form == "dict"
         target = "mindspore.nn.CellDict" if dictionary else "mindspore.nn.CellList"
         short = target.rpartition(".")[2]
-        title = f"keep the Cells of self.{container.attribute} in a {short}"
+        title = f"Keep the Cells of self.{container.attribute} in a {short}"
         rewrite = context.rewrite(container.method)
         reason = obstacle(context, container, "dict" if dictionary else "list") or _content(container)
         try:

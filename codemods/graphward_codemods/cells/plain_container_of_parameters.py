@@ -75,7 +75,7 @@ class PlainContainerOfParameters(Rule):
             )  # fmt: skip
 
     def _fix(self, context: CellContext, container: Container) -> Fix:
-        title = f"keep the Parameters of self.{container.attribute} in a ParameterTuple"
+        title = f"Keep the Parameters of self.{container.attribute} in a ParameterTuple"
         rewrite = context.rewrite(container.method)
         reason = obstacle(context, container, "parameters")
         if container.form == "dict":

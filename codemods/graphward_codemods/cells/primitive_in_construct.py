@@ -104,7 +104,7 @@ class PrimitiveInConstruct(Rule):
         try:
             done = relocate(context, plan, creation)
         except (CannotMove, ValueError) as reason:
-            return context.rewrite().manual(f"make {creation.name} in __init__", f"not moved by itself: {reason}")
+            return context.rewrite().manual(f"Make {creation.name} in __init__", f"not moved by itself: {reason}")
         title = done.title(creation)
         if seeded:
             anew = "the original starts its seed anew at each PyNative call; kept, it goes on in its sequence"

@@ -13,6 +13,7 @@ from ..engine.fixpoint import fix as run_fix
 from ..engine.fixpoint import within
 from ..engine.run import find_files, rules_of
 from ..engine.workspace import Workspace
+from ..errors import GraphwardError
 from ..migrate.run import Migration, texts_of
 from ..migrate.run import migrate as run_migrate
 from ..report import text
@@ -21,8 +22,10 @@ from ..report.rows import rows_of
 from ..report.verdicts import render_json, render_summary, render_text
 from ..source.fixes import Applicability
 from ..source.writing import write_atomic
+from ..verify.specs import check_specs
+from ..verify.targets import Target, parse_target
 from .console import err, out, print_diff, print_machine, print_problems, step_progress
-from .options import Ignore, Paths, Python, Select, Style, TargetVersion, Timeout, Write, chosen, settings
+from .options import Ignore, Inputs, Paths, Python, Select, Style, TargetVersion, Timeout, Write, chosen, settings
 
 
 class Format(str, Enum):
@@ -39,6 +42,12 @@ def migrate(
     no_verify: Annotated[
         bool, typer.Option("--no-verify", help="Prove nothing and run nothing; safe fixes only.")
     ] = False,
+    target: Annotated[
+        str | None,
+        typer.Option("--target", metavar="TARGET", show_default=False,
+                     help="Migrate and prove only what this runs through: path.py::Net or 'path.py::Net(classes=10)'."),
+    ] = None,
+    inputs: Inputs = None,
     output_format: Annotated[Format, typer.Option("--output-format", help="How the run is reported.")] = Format.text,
     select: Select = None,
     ignore: Ignore = None,
@@ -46,7 +55,7 @@ def migrate(
     op_style: Style = None,
     python: Python = None,
     timeout: Timeout = None,
-) -> None:
+) -> None:  # fmt: skip
     """Rewrite code for Graph Mode and keep what the compiler proves. [bold]This runs your code.[/]
 
     Each rewritten Cell and jit function is compiled and run against the original in PyNative; fixes that do not verify
@@ -61,14 +70,20 @@ def migrate(
 
       graphward migrate src --write            write what was proven
 
+      graphward migrate --target 'net.py::Net(classes=10)' --input 'f32[2,3,32,32]'
+
       graphward migrate net.py --select GW1 --python ~/envs/mindspore/bin/python
     """
-    where = chosen(paths)
+    declared = _declared(target, inputs)
+    where = paths or [declared.path] if declared else chosen(paths)
     config = settings(
         where, select=select, ignore=ignore, target_version=target_version, op_style=op_style, python=python
     )
     if timeout is not None:
         config = replace(config, verify=replace(config.verify, timeout=timeout))
+    if declared:
+        specs = {f"{declared.path}::{declared.expr}": tuple(inputs) if inputs is not None else None}
+        config = replace(config, verify=replace(config.verify, targets=specs, declared_only=True))
     files, refused = find_files(where, config)
     workspace = Workspace(files)
     result = _unproven(workspace, config) if no_verify else _proven(workspace, config, safe_only)
@@ -91,6 +106,18 @@ def migrate(
             out.print(text.render_summary(rows))
     done = not rows and all(v.verified for v in result.verdicts) and (write or not changes)
     raise typer.Exit(0 if done else 1)
+
+
+def _declared(text: str | None, inputs: list[str] | None) -> Target | None:
+    if text is None:
+        if inputs:
+            raise GraphwardError("--input goes with --target", hint="name the target, or declare inputs in pyproject.toml")
+        return None
+    target = parse_target(text)
+    if target.expr is None:
+        raise GraphwardError("--target names one Cell or jit function", hint=f"write {text}::Name")
+    check_specs(inputs or ())
+    return target
 
 
 def _proven(workspace: Workspace, config: Config, safe_only: bool) -> Migration:

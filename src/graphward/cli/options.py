@@ -55,6 +55,12 @@ Timeout = Annotated[
     float | None, typer.Option("--timeout", metavar="SECONDS", help="Limit for one run of one version [default: 120].",
                                min=1, show_default=False),
 ]  # fmt: skip
+Inputs = Annotated[
+    list[str] | None,
+    typer.Option("--input", metavar="SPEC", show_default=False,
+                 help="One argument of the call: f32[2,3,32,32], i64[2,16]<30522, bool[2] or a Python literal; repeat it "
+                      "for more arguments."),
+]  # fmt: skip
 Jobs = Annotated[int, typer.Option("-j", "--jobs", min=0, help="Processes; 0 for one a core.")]
 Write = Annotated[bool, typer.Option("--write", help="Write the files; without it only the diff is shown.")]
 

@@ -18,7 +18,7 @@ from ..verify.jobs import Job, Options
 from ..verify.session import Session
 from ..verify.targets import Target, parse_target
 from .console import out, print_machine, step_progress
-from .options import Python, Timeout
+from .options import Inputs, Python, Timeout
 
 
 class Format(str, Enum):
@@ -35,12 +35,7 @@ def verify(
                        help="path.py::Net, 'path.py::Net(num_classes=10)' or package.module::function; a file alone "
                             "means all of its Cells and jit functions."),
     ],
-    inputs: Annotated[
-        list[str] | None,
-        typer.Option("--input", metavar="SPEC", show_default=False,
-                     help="One argument of the call: f32[2,3,32,32], i64[2,16]<30522, bool[2] or a Python literal; "
-                          "repeat it for more arguments."),
-    ] = None,
+    inputs: Inputs = None,
     against: Annotated[
         Path | None,
         typer.Option("--against", metavar="DIR", show_default=False,

@@ -55,6 +55,10 @@ class Candidates:
             # Equal texts in one function are one choice: no edit can tell them apart later.
             self._by_fingerprint.setdefault(_fingerprint(member_source, member), name)
 
+    def keep(self, places: Collection[Place]) -> None:
+        """Leave out the candidates that stand nowhere in `places`."""
+        self.all = {name: candidate for name, candidate in self.all.items() if candidate.places & set(places)}
+
     def _eligible(self, finding: Finding) -> tuple[Fix, ...]:
         return tuple(f for f in finding.fixes if f.edits and f.applicability.rank <= self._limit.rank)
 

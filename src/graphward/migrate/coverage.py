@@ -64,7 +64,7 @@ class Coverage:
         self.declared = list(self._declared(workspace, config))
         known = {(t.target.path, _head(t.target.expr)) for t in self.declared}
         self.regions: list[ProofTarget] = []
-        for region in analysis.regions:
+        for region in () if config.verify.declared_only else analysis.regions:
             holder = region.cell if region.kind == "construct" else None
             name = holder.qualname if holder else region.root.qualname
             module = holder.module if holder else region.root.module

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ..config import Config
-from ..engine.check import CheckResult, analyse, check
+from ..engine.check import CheckResult, FileFindings, analyse, check
 from ..engine.fixpoint import FixResult, fix
 from ..engine.workspace import Workspace
 from ..rules.rule import Rule
@@ -56,10 +56,28 @@ def migrate(
         return Migration(FixResult({}, first, first, []), first, [])
     files = list({place[0] for c in candidates.all.values() for place in c.places} | set(first.files))
     coverage = Coverage(workspace, analyse(workspace), config)
+    if config.verify.declared_only:
+        covered = frozenset(place for target in coverage.declared for place in target.places)
+        candidates.keep(covered)
+        first = _only_in(first, covered)
+        if not candidates.all:
+            return Migration(FixResult({}, first, first, []), first, [])
     proof = Session(python=config.python or None, timeout=config.verify.timeout, slots=config.verify.jobs)
     with Trees() as trees, proof as session:
         prover = _Prover(workspace, rules, config, candidates, coverage, files, trees, session, progress)
-        return prover.run(first)
+        done = prover.run(first)
+    if config.verify.declared_only:
+        done.fixed.remaining = _only_in(done.fixed.remaining, covered)
+    return done
+
+
+def _only_in(result: CheckResult, places: frozenset[Place]) -> CheckResult:
+    """The findings that stand in `places`."""
+    files = {
+        path: FileFindings(entry.source, [f for f in entry.findings if place_at(entry.source, f.span.start) in places])
+        for path, entry in result.files.items()
+    }
+    return CheckResult({path: entry for path, entry in files.items() if entry.findings}, result.problems)
 
 
 class _Prover:
