@@ -19,7 +19,8 @@ _NO_KERNEL = re.compile(
 _UNSUPPORTED = re.compile(r"Unsupported op \[(\w+)")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])|(?<=,)\s+(?=[Pp]lease )")
 _ADVICE = re.compile(
-    r"https?://|^You can use os\.environ\['MS_DEV_JIT_SYNTAX_LEVEL'\]|^Try to set jit_syntax_level|^(For )?[Mm]ore details"
+    r"https?://|^You can use os\.environ\['MS_DEV_JIT_SYNTAX_LEVEL'\]|^Try to set jit_syntax_level"
+    r"|^(For )?[Mm]ore details"
 )
 _LINE_LIMIT = 400
 _TEXT_LIMIT = 6000

@@ -111,7 +111,8 @@ def migrate(
 def _declared(text: str | None, inputs: list[str] | None) -> Target | None:
     if text is None:
         if inputs:
-            raise GraphwardError("--input goes with --target", hint="name the target, or declare inputs in pyproject.toml")
+            hint = "name the target, or declare inputs in pyproject.toml"
+            raise GraphwardError("--input goes with --target", hint=hint)
         return None
     target = parse_target(text)
     if target.expr is None:

@@ -58,8 +58,8 @@ Timeout = Annotated[
 Inputs = Annotated[
     list[str] | None,
     typer.Option("--input", metavar="SPEC", show_default=False,
-                 help="One argument of the call: f32[2,3,32,32], i64[2,16]<30522, bool[2] or a Python literal; repeat it "
-                      "for more arguments."),
+                 help="One argument of the call: f32[2,3,32,32], i64[2,16]<30522, bool[2] or a Python literal; "
+                      "repeat it for more arguments."),
 ]  # fmt: skip
 Jobs = Annotated[int, typer.Option("-j", "--jobs", min=0, help="Processes; 0 for one a core.")]
 Write = Annotated[bool, typer.Option("--write", help="Write the files; without it only the diff is shown.")]

@@ -10,7 +10,6 @@ from pathlib import Path
 from ..analysis.module import module_name
 from .workspace import import_root
 
-
 _IMPORTED = re.compile(rb"^[ \t]*(?:from|import)[ \t]+(\w+)", re.MULTILINE)
 
 

@@ -125,8 +125,8 @@ class Inputs:
 @dataclass(frozen=True)
 class Verdict:
     """The outcome of one job. Of a pair, `verdict` is that of the rewrite and `original` is the original as it stands;
-    otherwise `rewritten` is None. `culprits` are the fixes that a bisection left out; `notes` holds what concerns neither
-    side, whose notes are their own."""
+    otherwise `rewritten` is None. `culprits` are the fixes that a bisection left out; `notes` holds what concerns
+    neither side, whose notes are their own."""
 
     id: str
     target: str
