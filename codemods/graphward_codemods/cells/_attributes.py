@@ -37,7 +37,7 @@ _AFTER_A_DOT = re.compile(rb"\.\s*([A-Za-z_]\w*)")
 _DEFINED = re.compile(rb"\b(?:def|class)\s+(\w+)")
 # getattr(self, "name") and its like
 _BY_NAME = re.compile(rb"attr\(\s*[\w.]+\s*,\s*[\"'](\w+)[\"']")
-_SET = re.compile(rb"(\w+)\.([A-Za-z_]\w*)[ \t]*[-+*/%|&^@]?=(?!=)")
+_SET = re.compile(rb"\.([A-Za-z_]\w*)[ \t]*[-+*/%|&^@]?=(?!=)")
 _class_names: WeakKeyDictionary[ClassInfo, frozenset[str]] = WeakKeyDictionary()
 _module_names: WeakKeyDictionary[Module, frozenset[str]] = WeakKeyDictionary()
 _subclasses: WeakKeyDictionary[Project, dict[str, list[ClassInfo]]] = WeakKeyDictionary()
@@ -91,7 +91,8 @@ def _used_in(info: ClassInfo) -> Iterator[str]:
 
 def _set_in(module: Module) -> Iterator[str]:
     """What the module sets on anything but self: `net.head = ...`."""
-    return (name.decode() for holder, name in _SET.findall(module.source.utf8) if holder != b"self")
+    text = module.source.utf8
+    return (m[1].decode() for m in _SET.finditer(text) if text[max(0, m.start() - 4) : m.start()] != b"self")
 
 
 def is_cell_attribute(name: str) -> bool:

@@ -19,26 +19,49 @@ class CallGraph:
 
     def __init__(self, project: Project):
         self._project = project
-        self._names: dict[FunctionInfo, dict[str, FunctionInfo | None]] = {}
+        self._loads: dict[FunctionInfo, tuple[list[tuple[ast.AST, FunctionInfo]], list[ast.Attribute]]] = {}
         self._members: dict[tuple[ClassInfo, str, str], list[Target]] = {}
 
     def callees(self, function: FunctionInfo, cell: ClassInfo | None) -> Iterator[Call]:
         """`(node, function, class of its self)` for each project function that `function` names or calls; `cell` is
         the class of its own `self`. Functions that run in Python while the graph is compiled are left out."""
-        names = self._names.setdefault(function, {})
-        receiver = function.receiver
+        if function not in self._loads:
+            self._loads[function] = self._split(function)
+        fixed, own = self._loads[function]
+        for node, found in fixed:
+            # A function nested in a method keeps the method's `self`.
+            yield node, found, cell if found.outer is not None else found.owner
+        for attribute in own:
+            for found, holder in self._by_receiver(function, cell, attribute):
+                yield attribute, found, holder
+
+    def _split(self, function: FunctionInfo) -> tuple[list[tuple[ast.AST, FunctionInfo]], list[ast.Attribute]]:
+        """What a function calls whatever its `self` is, and the attributes that depend on it."""
+        names: dict[str, FunctionInfo | None] = {}
+        fixed: list[tuple[ast.AST, FunctionInfo]] = []
+        own: list[ast.Attribute] = []
         for node in function.loads:
-            if node.__class__ is ast.Name:
-                name = node.id
-                if name not in names:
-                    names[name] = self._by_name(function, name)
-                found = names[name]
-                if found is not None:
-                    # A function nested in a method keeps the method's `self`.
-                    yield node, found, cell if found.outer is not None else found.owner
+            if isinstance(node, ast.Name):
+                if node.id not in names:
+                    names[node.id] = self._by_name(function, node.id)
+                found = names[node.id]
+            elif isinstance(node, ast.Attribute) and self._depends_on_self(function, node):
+                own.append(node)
+                continue
             else:
-                for target in self._by_attribute(function, cell, receiver, node):  # type: ignore[arg-type]
-                    yield node, target[0], target[1]
+                found = self._elsewhere(function, node)  # type: ignore[arg-type]
+            if found is not None:
+                fixed.append((node, found))
+        return fixed, own
+
+    @staticmethod
+    def _depends_on_self(function: FunctionInfo, node: ast.Attribute) -> bool:
+        value = node.value
+        if isinstance(value, ast.Call):
+            return isinstance(value.func, ast.Name) and value.func.id == "super"
+        if isinstance(value, ast.Attribute):
+            value = value.value
+        return isinstance(value, ast.Name) and value.id == function.receiver
 
     def _by_name(self, function: FunctionInfo, name: str) -> FunctionInfo | None:
         known = self._project.visible(function, name)
@@ -56,19 +79,26 @@ class CallGraph:
         inner = function.module.wrapped.get(name)
         return self._project.named(function.module, inner) if inner is not None else None
 
-    def _by_attribute(
-        self, function: FunctionInfo, cell: ClassInfo | None, receiver: str | None, node: ast.Attribute
-    ) -> list[Target]:
+    def _by_receiver(self, function: FunctionInfo, cell: ClassInfo | None, node: ast.Attribute) -> list[Target]:
+        """`self.attribute`, `self.attribute.method` and `super().method`."""
+        if cell is None:
+            return []
         value = node.value
-        if isinstance(value, ast.Name) and value.id == receiver:
-            return self._member(cell, node.attr, "") if cell else []
-        if isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name) and value.value.id == receiver:
-            return self._member(cell, value.attr, node.attr) if cell else []
-        if isinstance(value, ast.Call):
-            target = self._of_call(function, cell, value, node.attr)
+        if isinstance(value, ast.Name):
+            return self._member(cell, node.attr, "")
+        if isinstance(value, ast.Attribute):
+            return self._member(cell, value.attr, node.attr)
+        method = self._project.method(cell, node.attr, after=_class_around(function))
+        return [(method, cell)] if method and not _runs_while_compiling(method) else []
+
+    def _elsewhere(self, function: FunctionInfo, node: ast.Attribute) -> FunctionInfo | None:
+        """`module.function`, `Class.method` and `Class(...).method`."""
+        if isinstance(node.value, ast.Call):
+            made = self._project.called_class(function, node.value)
+            found = self._project.method(made, node.attr) if made else None
         else:
-            target = self._dotted(function, node)
-        return [target] if target and not _runs_while_compiling(target[0]) else []
+            found = self._dotted(function, node)
+        return found if found and not _runs_while_compiling(found) else None
 
     def _member(self, cell: ClassInfo, attribute: str, method: str) -> list[Target]:
         """What `self.<attribute>` calls, or `self.<attribute>.<method>`; of a container, what its elements call."""
@@ -91,18 +121,7 @@ class CallGraph:
                 found.append((called, held))
         return found
 
-    def _of_call(self, function: FunctionInfo, cell: ClassInfo | None, call: ast.Call, attribute: str) -> Target | None:
-        """`super().method` and `Class(...).method`."""
-        project = self._project
-        if isinstance(call.func, ast.Name) and call.func.id == "super":
-            method = project.method(cell, attribute, after=_class_around(function)) if cell else None
-            return (method, cell) if method else None
-        made = project.called_class(function, call)
-        method = project.method(made, attribute) if made else None
-        return (method, made) if method else None
-
-    def _dotted(self, function: FunctionInfo, node: ast.Attribute) -> Target | None:
-        """`module.function` and `Class.method`."""
+    def _dotted(self, function: FunctionInfo, node: ast.Attribute) -> FunctionInfo | None:
         name = dotted(node)
         if name is None:
             return None
@@ -114,7 +133,7 @@ class CallGraph:
             found = self._project.method(known, node.attr) if isinstance(known, ClassInfo) else None
         else:
             return None
-        return (found, found.owner) if isinstance(found, FunctionInfo) else None
+        return found if isinstance(found, FunctionInfo) else None
 
 
 def _class_around(function: FunctionInfo) -> ClassInfo | None:

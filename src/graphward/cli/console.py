@@ -25,12 +25,14 @@ def print_machine(text: str) -> None:
 def print_diff(text: str) -> None:
     """A diff, colored on a terminal only; elsewhere it is a patch byte for byte."""
     if not out.is_terminal:
-        sys.stdout.write(text)
+        sys.stdout.flush()
+        sys.stdout.buffer.write(text.encode(errors="surrogateescape"))
+        sys.stdout.buffer.flush()
         return
     from rich.text import Text
 
     styles = {"+++": "bold", "---": "bold", "@@": "cyan", "+": "green", "-": "red"}
-    for line in text.split("\n"):
+    for line in text.encode(errors="surrogateescape").decode(errors="replace").split("\n"):
         style = next((s for mark, s in styles.items() if line.startswith(mark)), "")
         out.print(Text(line, style))
 

@@ -22,9 +22,11 @@ class OpStyle(str, Enum):
 Paths = Annotated[
     list[Path] | None,
     typer.Argument(
-        metavar="[PATHS]...", help="Files or folders; the current folder if none is given.", show_default=False
+        # Not Typer's check of permissions: our own error names the way out.
+        metavar="[PATHS]...", help="Files or folders; the current folder if none is given.", show_default=False,
+        readable=False,
     ),
-]
+]  # fmt: skip
 Select = Annotated[
     list[str] | None,
     typer.Option("--select", metavar="RULES", help="Run only these rules: a code, the start of one (GW1), a name or "
@@ -34,7 +36,7 @@ Ignore = Annotated[
     list[str] | None,
     typer.Option("--ignore", metavar="RULES", help="Leave these rules out; the longer match wins over --select.",
                  show_default=False),
-]
+]  # fmt: skip
 TargetVersion = Annotated[
     str | None,
     typer.Option("--target-version", metavar="X.Y", help="The MindSpore version that the code must compile under "

@@ -17,6 +17,7 @@ from ..report.verdicts import render_json, render_summary, render_text
 from ..verify.jobs import Job, Options
 from ..verify.session import Session
 from ..verify.targets import Target, parse_target
+from ..verify.verdicts import Verdict
 from .console import out, print_machine, step_progress
 from .options import Inputs, Python, Timeout
 
@@ -61,19 +62,22 @@ def verify(
       graphward verify 'net.py::Net(num_classes=10)' --against ../migrated
     """
     config = load_config(Path.cwd())
-    chosen = [pair for text in targets for pair in _expand(text, config)]
+    chosen = [(*pair, "::" in text) for text in targets for pair in _expand(text, config)]
     if inputs and len(chosen) != 1:
         hint = "name one target, or declare inputs in pyproject.toml"
         raise GraphwardError("--input goes with one target", hint=hint)
     options = Options(timeout=timeout or config.verify.timeout)
     jobs = []
-    for i, (target, declared) in enumerate(chosen):
+    for i, (target, declared, _) in enumerate(chosen):
         rewritten = _other_tree(against, target) if against else None
         specs = inputs if inputs is not None else declared
         jobs.append(Job.of(target, id=f"{i} {target}", rewritten=rewritten, inputs=specs, options=options))
     proof = Session(python=python or config.python or None, slots=config.verify.jobs)
     with step_progress("proving") as progress, proof as session:
         verdicts = session.prove(jobs, progress)
+    for (target, _, named), verdict in zip(chosen, verdicts, strict=True):
+        if named:
+            _refuse_what_cannot_be_made(target, verdict)
     if output_format is Format.json:
         print_machine(render_json(verdicts))
     else:
@@ -100,6 +104,19 @@ def _expand(text: str, config: Config) -> list[tuple[Target, tuple[str, ...] | N
     if not found:
         raise GraphwardError("the file holds no Cell and no jit function", path=target.path, hint="name another file")
     return found
+
+
+def _refuse_what_cannot_be_made(target: Target, verdict: Verdict) -> None:
+    """A target that was named and cannot even be imported or constructed is bad input, not a verdict on its code."""
+    error = verdict.original.error if verdict.verdict == "original-broken" and verdict.original else None
+    if error is None or error.stage not in ("import", "construct"):
+        return
+    hint = "mend the import, or name an interpreter that has what it needs with --python"
+    if error.stage == "construct":
+        hint = "give the arguments that it needs: 'path.py::Net(classes=10)'"
+    path = target.tree / error.path if error.path else target.path
+    raise GraphwardError(f"{target} cannot be {'imported' if error.stage == 'import' else 'constructed'}: "
+                         f"{error.type}: {error.message}", path=path, line=error.line, hint=hint)  # fmt: skip
 
 
 def _other_tree(against: Path, target: Target) -> Path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from functools import cached_property
 from hashlib import blake2b
@@ -42,13 +42,13 @@ class Cache:
             data = json.loads((self._folder / self._key(shard)).read_text(encoding="utf-8"))
             if any(_digest(Path(p)) != d for p, d in data["reads"]):
                 return None
-            return _result(data)
+            return _result(data, {str(path.absolute()): path for path in shard.files})
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
     def store(self, shard: Shard, result: CheckResult, reads: Iterable[Path]) -> None:
         """Keep a result; `reads` are files beyond the shard that it depends on. A full disk is no error."""
-        data = {"reads": [(str(p), _digest(p)) for p in reads], **_plain(result)}
+        data = {"reads": [(str(p.absolute()), _digest(p)) for p in reads], **_plain(result)}
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             write_atomic(self._folder / self._key(shard), json.dumps(data).encode())
@@ -58,7 +58,7 @@ class Cache:
     def _key(self, shard: Shard) -> str:
         total = blake2b(self._settings, digest_size=16)
         for path in shard.files:
-            total.update(f"{path.resolve()}\0{_digest(path)}\n".encode())
+            total.update(f"{path.absolute()}\0{_digest(path)}\n".encode())
         return total.hexdigest() + ".json"
 
     @cached_property
@@ -84,8 +84,9 @@ def _digest(path: Path) -> str:
 
 
 def _plain(result: CheckResult) -> dict:
-    files = [(str(path), [_plain_finding(f) for f in entry.findings]) for path, entry in result.files.items()]
-    return {"files": files, "problems": [(str(p.path), p.line, p.message) for p in result.problems]}
+    """Paths are absolute: the next run may start in another folder."""
+    files = [(str(path.absolute()), [_plain_finding(f) for f in e.findings]) for path, e in result.files.items()]
+    return {"files": files, "problems": [(str(p.path.absolute()), p.line, p.message) for p in result.problems]}
 
 
 def _plain_finding(finding: Finding) -> dict:
@@ -96,13 +97,14 @@ def _plain_finding(finding: Finding) -> dict:
     return data
 
 
-def _result(data: dict) -> CheckResult:
+def _result(data: dict, paths: Mapping[str, Path]) -> CheckResult:
+    """The stored result, its files by the `paths` that this run calls them."""
     files = {}
     for name, findings in data["files"]:
-        path = Path(name)
+        path = paths[name]
         source = SourceText.from_bytes(path, path.read_bytes())
         files[path] = FileFindings(source, [_finding(f) for f in findings])
-    return CheckResult(files, [Problem(Path(p), line, message) for p, line, message in data["problems"]])
+    return CheckResult(files, [Problem(paths.get(p, Path(p)), line, message) for p, line, message in data["problems"]])
 
 
 def _finding(data: dict) -> Finding:

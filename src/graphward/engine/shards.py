@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..analysis.module import module_name
 from .workspace import import_root
 
-_IMPORTED = re.compile(rb"^[ \t]*(?:from|import)[ \t]+(\w+)", re.MULTILINE)
+_IMPORTED = re.compile(rb"\s*(?:from|import)\s+(\w+)")
 
 
 @dataclass
@@ -43,7 +43,7 @@ def shards(files: Sequence[Path]) -> list[Shard]:
     for key, members in groups.items():
         imported: set[bytes] = set()
         for path in members:
-            imported.update(_IMPORTED.findall(_bytes(path)))
+            imported.update(_imported(_bytes(path)))
         for name in imported & names.keys():
             for other in names[name]:
                 leader[find(other)] = find(key)
@@ -51,6 +51,16 @@ def shards(files: Sequence[Path]) -> list[Shard]:
     for key, members in groups.items():
         merged.setdefault(find(key), []).extend(members)
     return [_shard(members) for members in merged.values()]
+
+
+def _imported(data: bytes) -> Iterator[bytes]:
+    """The top-level names that the import statements of a file begin with."""
+    found = data.find(b"import ")
+    while found >= 0:
+        match = _IMPORTED.match(data, data.rfind(b"\n", 0, found) + 1)
+        if match:
+            yield match[1]
+        found = data.find(b"import ", found + 7)
 
 
 def _home(path: Path) -> tuple[Path, str]:

@@ -37,7 +37,8 @@ class Workspace:
         self._modules: dict[Path, Module | None] = {}
         self._names: dict[Path, str] = {}
         self._paths: dict[str, Path] = {}
-        self._roots: set[Path] = set()
+        self._roots: dict[Path, None] = {}
+        self._missing: set[Path] = set()
         self._absent: set[str] = set()
         for path in self.files:
             self._register(path)
@@ -62,7 +63,8 @@ class Workspace:
         other.problems = dict(self.problems)
         other._sources, other._modules = dict(self._sources), dict(self._modules)
         other._names, other._paths = dict(self._names), dict(self._paths)
-        other._roots, other._absent = set(self._roots), set(self._absent)
+        other._roots, other._absent = dict(self._roots), set(self._absent)
+        other._missing = set(self._missing)
         return other
 
     def replace(self, path: Path, source: SourceText) -> None:
@@ -127,14 +129,14 @@ class Workspace:
             modules[path] = module
 
     def read_beyond(self, files: Iterable[Path]) -> list[Path]:
-        """The files that imports led to outside `files`."""
-        return sorted(set(self._modules) - set(files))
+        """The files that imports led to outside `files`, and those that they looked for and did not find."""
+        return sorted((set(self._modules) | self._missing) - set(files))
 
     def _register(self, path: Path) -> None:
         name = module_name(path)
         self._names[path] = name
         self._paths.setdefault(name, path)
-        self._roots.add(import_root(path, name))
+        self._roots.setdefault(import_root(path, name))
 
     def _find(self, name: str) -> Path | None:
         owner, _, _ = name.rpartition(".")
@@ -142,11 +144,12 @@ class Workspace:
             self._absent.add(owner)
             return None
         parts = name.split(".")
-        for root in self._roots:
-            stem = root.joinpath(*parts)
-            for path in (stem.with_suffix(".py"), stem / "__init__.py"):
-                if path.is_file():
-                    return path
+        stems = [root.joinpath(*parts) for root in self._roots]
+        candidates = [path for stem in stems for path in (stem.with_suffix(".py"), stem / "__init__.py")]
+        for path in candidates:
+            if path.is_file():
+                return path
+        self._missing.update(candidates)
         return None
 
     def _parse(self, path: Path, source: SourceText) -> Module | None:
@@ -175,8 +178,9 @@ class Workspace:
         self.problems[path] = Problem(path, line, message)
 
 
-_BASES = re.compile(rb"^[ \t]*class\s+\w+\s*\(([^)]*)\)", re.MULTILINE)
-_IMPORTS = re.compile(rb"^(?:from|import) .* as .*", re.MULTILINE)
+# Patterns that begin with a literal are searched for at the speed of memory; an anchor would cost ten times as much.
+_BASES = re.compile(rb"class\s+\w+\s*\(([^)]*)\)")
+_IMPORTS = re.compile(rb"\n(?:from|import) [^\n]* as [^\n]*")
 _RENAMED = re.compile(rb"\b(\w+) +as +(\w+)")
 
 
@@ -188,7 +192,7 @@ def _base_names(data: bytes) -> set[bytes]:
 
 def _renamed_imports(data: bytes) -> list[tuple[bytes, bytes]]:
     """`(name, alias)` of the imports of a file that stand in one line."""
-    return [pair for line in _IMPORTS.findall(data) for pair in _RENAMED.findall(line)]
+    return [pair for line in _IMPORTS.findall(b"\n" + data) for pair in _RENAMED.findall(line)]
 
 
 def import_root(path: Path, name: str) -> Path:

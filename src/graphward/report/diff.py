@@ -11,8 +11,11 @@ from ..source.text import SourceText
 
 
 def render_diff(changes: Iterable[tuple[Path, SourceText, SourceText]]) -> str:
-    """The diff of `(path, before, after)`, line endings and missing final newlines included."""
-    return "".join(line for path, before, after in changes for line in file_diff(path, before.utf8, after.utf8))
+    """The diff of `(path, before, after)` as the files stand on disk: encoding, BOM, line endings and missing final
+    newlines included. Bytes that are not UTF-8 are surrogates, as `surrogateescape` makes them."""
+    return "".join(
+        line for path, before, after in changes for line in file_diff(path, before.to_bytes(), after.to_bytes())
+    )
 
 
 def file_diff(path: Path, before: bytes, after: bytes, context: int = 3) -> Iterator[str]:
@@ -24,6 +27,6 @@ def file_diff(path: Path, before: bytes, after: bytes, context: int = 3) -> Iter
 
 
 def _lines(data: bytes) -> list[str]:
-    parts = data.decode().split("\n")
+    parts = data.decode(errors="surrogateescape").split("\n")
     lines = [part + "\n" for part in parts[:-1]]
     return [*lines, parts[-1]] if parts[-1] else lines

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from ..source.text import SourceText
 from .finding import Finding
 
-_MARK = re.compile(r"#\s*graphward:\s*(ignore|ignore-file)\s*(?:\[([^\]]*)\])?")
+_MARK = re.compile(r"#\s*graphward:\s*(ignore-file|ignore)(?![\w-])\s*(?:\[([^\]]*)\])?")
 
 
 def unsuppressed(source: SourceText, findings: Sequence[Finding]) -> list[Finding]:
