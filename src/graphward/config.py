@@ -100,6 +100,12 @@ def _from_table(table: Any, path: Path) -> Config:
     return config
 
 
+def wrong_item(config: Config, item: str, error: GraphwardError) -> GraphwardError:
+    """What is wrong with an item of a list in the settings, said with its place."""
+    path = config.root / "pyproject.toml"
+    return _bad(path, item, error.message, error.hint) if path.is_file() else error
+
+
 def _known() -> list[str]:
     return [f.name.replace("_", "-") for f in fields(Config) if f.name != "root"]
 
@@ -107,12 +113,14 @@ def _known() -> list[str]:
 def _value(path: Path, key: str, value: Any, default: Any) -> Any:
     if isinstance(default, tuple):
         if not (isinstance(value, list) and all(isinstance(v, str) for v in value)):
-            raise _bad(path, key, f"{key} must be a list of strings", f'for example {key} = ["GW101"]')
+            name = key if re.fullmatch(r"[\w-]+", key) else f'"{key}"'
+            item = "f32[2,3]" if "::" in key else "GW101"
+            raise _bad(path, key, f"{key} must be a list of strings", f'for example {name} = ["{item}"]')
         return tuple(value)
     if isinstance(default, Mapping):
         if not isinstance(value, dict):
             raise _bad(path, key, f"{key} must be a table", f'for example [tool.graphward.{key}] "tests/*" = ["GW1"]')
-        return {k: _value(path, key, v, ()) for k, v in value.items()}
+        return {k: _value(path, k, v, ()) for k, v in value.items()}
     if isinstance(value, bool) or not isinstance(value, type(default)):
         raise _bad(path, key, f"{key} must be {_article(default)}", f"for example {key} = {default!r}")
     return value
@@ -146,7 +154,7 @@ def _check_values(config: Config, path: Path | None) -> None:
 def _bad(path: Path | None, key: str, message: str, hint: str) -> GraphwardError:
     line = None
     if path is not None:
-        pattern = re.compile(rf"\s*\[?.*\b{re.escape(key)}\b")
+        pattern = re.compile(rf".*(?<![\w-]){re.escape(key)}(?![\w-])")
         lines = path.read_text(encoding="utf-8").splitlines()
         line = next((i for i, text in enumerate(lines, 1) if pattern.match(text)), None)
     return GraphwardError(message, hint=hint, path=path, line=line)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from typing import Annotated
 
@@ -47,10 +48,16 @@ def graphward(
 
 def main() -> None:
     """Run the command line; a GraphwardError is printed with its way out and exits with status 2."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal that cannot show a character is no reason to stop
+            stream.reconfigure(errors="backslashreplace")
     try:
         app()
     except GraphwardError as error:
         sys.stderr.write(f"graphward: {error}\n")
+        sys.exit(2)
+    except PermissionError as error:  # of a folder on the way, where nobody could name it better
+        sys.stderr.write(f"graphward: {error.filename}: {error.strerror}\n  change its permissions, or exclude it\n")
         sys.exit(2)
     except BrokenPipeError:
         # The reader of a pipe left (`| head`): nothing is wrong, and nothing more can be said.

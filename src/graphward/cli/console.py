@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from rich.console import Console
+from rich.markup import escape
 
 from ..engine.run import RunProgress
 from ..engine.workspace import Problem
@@ -18,8 +19,11 @@ err = Console(stderr=True, soft_wrap=True, highlight=False)
 
 
 def print_machine(text: str) -> None:
-    """Machine output: the bytes as they are, no styling."""
-    sys.stdout.write(text if text.endswith("\n") else text + "\n")
+    """Machine output: UTF-8 whatever the locale says, no styling. What is left of a file name that is no UTF-8 is
+    written as JSON writes it."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write((text if text.endswith("\n") else text + "\n").encode(errors="backslashreplace"))
+    sys.stdout.buffer.flush()
 
 
 def print_diff(text: str) -> None:
@@ -41,7 +45,12 @@ def print_problems(problems: Sequence[Problem]) -> None:
     """Files that were left alone, on stderr."""
     for problem in problems:
         place = f"{display(problem.path)}:{problem.line}" if problem.line else display(problem.path)
-        err.print(f"[yellow]left alone[/] {place}: {problem.message}", markup=True)
+        print_note("left alone", f"{place}: {problem.message}", "yellow")
+
+
+def print_note(title: str, text: str, color: str) -> None:
+    """A note on stderr; `text` is no markup."""
+    err.print(f"[{color}]{title}[/] {escape(text)}")
 
 
 @contextmanager

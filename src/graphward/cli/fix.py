@@ -15,7 +15,7 @@ from ..report.diff import render_diff
 from ..report.rows import rows_of
 from ..source.fixes import Applicability
 from ..source.writing import write_atomic
-from .console import err, print_diff, print_problems
+from .console import err, print_diff, print_note, print_problems
 from .options import Ignore, Paths, Select, Style, TargetVersion, Write, chosen, settings
 
 
@@ -55,7 +55,7 @@ def fix(
     result = run_fix(workspace, rules_of(config), config, within(limit))
     print_problems([*refused, *result.first.problems])
     for reason in result.refused:
-        err.print(f"[red]not applied[/] {reason}")
+        print_note("not applied", reason, "red")
     changes = [(path, c.before, c.after) for path, c in result.changes.items()]
     if write:
         for path, _, after in changes:

@@ -24,7 +24,7 @@ from ..source.fixes import Applicability
 from ..source.writing import write_atomic
 from ..verify.specs import check_specs
 from ..verify.targets import Target, parse_target
-from .console import err, out, print_diff, print_machine, print_problems, step_progress
+from .console import out, print_diff, print_machine, print_note, print_problems, step_progress
 from .options import Ignore, Inputs, Paths, Python, Select, Style, TargetVersion, Timeout, Write, chosen, settings
 
 
@@ -89,7 +89,7 @@ def migrate(
     result = _unproven(workspace, config) if no_verify else _proven(workspace, config, safe_only)
     print_problems([*refused, *result.first.problems])
     for reason in result.fixed.refused:
-        err.print(f"[red]not applied[/] {reason}")
+        print_note("not applied", reason, "red")
     changes = texts_of(result)
     if write:
         for path, _, after in changes:

@@ -8,7 +8,9 @@ from typing import Annotated
 
 import typer
 
-from ..config import Config, load_config
+from ..config import Config, load_config, wrong_item
+from ..errors import GraphwardError
+from ..rules.selection import require
 
 
 class OpStyle(str, Enum):
@@ -74,6 +76,11 @@ def settings(
     """The settings for the first path, with what the command line says on top."""
     start = paths[0] if paths and paths[0].exists() else Path.cwd()
     config = load_config(start)
+    for item in (*config.select, *config.ignore, *(i for items in config.per_file_ignores.values() for i in items)):
+        try:
+            require(item)
+        except GraphwardError as error:
+            raise wrong_item(config, item, error) from None
     return config.with_options(
         select=_items(select), ignore=(*config.ignore, *(_items(ignore) or ())) if ignore else None,
         target_version=target_version, op_style=op_style.value if op_style else None, python=python,
@@ -86,4 +93,9 @@ def chosen(paths: list[Path] | None) -> list[Path]:
 
 
 def _items(values: list[str] | None) -> tuple[str, ...] | None:
-    return tuple(item.strip() for value in values for item in value.split(",") if item.strip()) if values else None
+    if not values:
+        return None
+    items = tuple(item.strip() for value in values for item in value.split(",") if item.strip())
+    if not items:
+        raise GraphwardError("an empty list of rules", hint="`graphward rules` lists the codes and names")
+    return items

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
@@ -58,7 +59,7 @@ class Cache:
     def _key(self, shard: Shard) -> str:
         total = blake2b(self._settings, digest_size=16)
         for path in shard.files:
-            total.update(f"{path.absolute()}\0{_digest(path)}\n".encode())
+            total.update(os.fsencode(path.absolute()) + f"\0{_digest(path)}\n".encode())
         return total.hexdigest() + ".json"
 
     @cached_property

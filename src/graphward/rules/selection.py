@@ -17,7 +17,7 @@ def selected_rules(select: Sequence[str], ignore: Sequence[str], target_version:
     `select = ["GW1"]`, `ignore = ["GW101"]`. Raises GraphwardError for an item that matches no rule.
     """
     for item in (*select, *ignore):
-        _known(item)
+        require(item)
     chosen = []
     for rule in all_rules():
         wanted = max((_weight(item, rule) for item in select), default=0)
@@ -46,7 +46,8 @@ def covers(targets: str, version: str) -> bool:
     return True
 
 
-def _known(item: str) -> None:
+def require(item: str) -> None:
+    """Raises GraphwardError when a selector matches no rule."""
     if not any(_weight(item, rule) for rule in all_rules()):
         raise GraphwardError(f"no rule matches {item!r}", hint="`graphward rules` lists the codes and names")
 

@@ -82,7 +82,10 @@ def _walk(root: Path, excluded: pathspec.PathSpec) -> Iterator[tuple[Path, str]]
         for entry in entries:
             path = Path(entry.path)
             relative = path.relative_to(root).as_posix()
-            is_dir = entry.is_dir()
+            try:
+                is_dir = entry.is_dir()
+            except OSError:  # a link to itself is no folder
+                is_dir = False
             name = relative + "/" if is_dir else relative
             if excluded.match_file(name) or _ignored(path, is_dir, ignores):
                 continue
