@@ -14,7 +14,7 @@ from ..report import text
 from ..report.diff import render_diff
 from ..report.rows import rows_of
 from ..source.fixes import Applicability
-from ..source.writing import write_atomic
+from ..source.writing import write_all
 from .console import err, print_diff, print_note, print_problems
 from .options import Ignore, Paths, Select, Style, TargetVersion, Write, chosen, settings
 
@@ -58,8 +58,7 @@ def fix(
         print_note("not applied", reason, "red")
     changes = [(path, c.before, c.after) for path, c in result.changes.items()]
     if write:
-        for path, _, after in changes:
-            write_atomic(path, after.to_bytes())
+        write_all([(path, after.to_bytes()) for path, _, after in changes])
     print_diff(render_diff(changes))
     applied = sum(len(c.applied) for c in result.changes.values())
     verb = "Applied" if write else "Would apply"

@@ -21,7 +21,7 @@ from ..report.diff import render_diff
 from ..report.rows import rows_of
 from ..report.verdicts import render_json, render_summary, render_text
 from ..source.fixes import Applicability
-from ..source.writing import write_atomic
+from ..source.writing import write_all
 from ..verify.specs import check_specs
 from ..verify.targets import Target, parse_target
 from .console import out, print_diff, print_machine, print_note, print_problems, step_progress
@@ -92,8 +92,7 @@ def migrate(
         print_note("not applied", reason, "red")
     changes = texts_of(result)
     if write:
-        for path, _, after in changes:
-            write_atomic(path, after.to_bytes())
+        write_all([(path, after.to_bytes()) for path, _, after in changes])
     rows = list(rows_of(result.fixed.remaining.files))
     if output_format is Format.json:
         print_machine(render_json(result.verdicts))

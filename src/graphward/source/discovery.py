@@ -102,7 +102,7 @@ def _walk(root: Path, excluded: pathspec.PathSpec) -> Iterator[tuple[Path, str]]
 def _escape(link: Path, root: Path) -> str:
     try:
         target = link.resolve(strict=True)
-    except OSError:
+    except (OSError, RuntimeError):  # before Python 3.13 a link to itself is a RuntimeError
         return "a symbolic link that leads nowhere"
     return "" if target.is_relative_to(root) else f"a symbolic link out of the tree, to {target}"
 

@@ -4,9 +4,20 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from ..errors import GraphwardError
+
+
+def write_all(files: Sequence[tuple[Path, bytes]]) -> None:
+    """Replace the contents of several files, or of none when one of them may not be written (GraphwardError)."""
+    for path, _ in files:
+        target = path.resolve()
+        if not (os.access(target, os.W_OK) and os.access(target.parent, os.W_OK)):
+            raise _denied(path, "Permission denied")
+    for path, data in files:
+        write_atomic(path, data)
 
 
 def write_atomic(path: Path, data: bytes) -> None:
@@ -31,8 +42,12 @@ def write_atomic(path: Path, data: bytes) -> None:
             Path(temporary).unlink(missing_ok=True)
             raise
     except OSError as error:
-        raise GraphwardError(f"cannot be written: {error.strerror}", path=path,
-                             hint="check the permissions of the file and its folder") from None  # fmt: skip
+        raise _denied(path, error.strerror) from None
+
+
+def _denied(path: Path, reason: str | None) -> GraphwardError:
+    hint = "check the permissions of the file and its folder"
+    return GraphwardError(f"cannot be written: {reason}", path=path, hint=hint)
 
 
 def _umask() -> int:
