@@ -85,7 +85,8 @@ def _load_file(name: str, path: str) -> ModuleType:
 
 
 def _checked(module: ModuleType, path: str) -> ModuleType:
-    found = os.path.realpath(getattr(module, "__file__", None) or "")
+    # Links are not followed: in a tree where only other files are rewritten, this one is a link to the original.
+    found = os.path.abspath(module.__file__) if module.__file__ else ""
     if found != path:
         raise ImportError(f"{module.__name__} was imported from {found or 'nowhere'} instead of {path}", path=path)
     return module

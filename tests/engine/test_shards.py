@@ -33,7 +33,7 @@ def groups(files: list[Path]) -> set[frozenset[str]]:
 @pytest.mark.parametrize(
     "text",
     ["import one\n", "from one import a\n", "x = 1\nimport one.a as b\n", "def f():\n    from one.a import x\n",
-     "try:\n\timport one\nexcept ImportError:\n\tone = None\n", "import one\r\nx = 1\r\n"],
+     "try:\n\timport one\nexcept ImportError:\n\tone = None\n", "import one\r\nx = 1\r\n", "import os, one.a as b\n"],
 )  # fmt: skip
 def test_an_import_joins_packages(tmp_path, text):
     assert groups(write(tmp_path, one__a="x = 1\n", two__c=text)) == {frozenset("ac")}

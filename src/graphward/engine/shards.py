@@ -10,7 +10,8 @@ from pathlib import Path
 from ..analysis.module import module_name
 from .workspace import import_root
 
-_IMPORTED = re.compile(rb"\s*(?:from|import)\s+(\w+)")
+_IMPORTED = re.compile(rb"\s*(from|import)\s+(\w+)([^\n]*)")
+_FURTHER = re.compile(rb",\s*(\w+)")
 
 
 @dataclass
@@ -59,7 +60,9 @@ def _imported(data: bytes) -> Iterator[bytes]:
     while found >= 0:
         match = _IMPORTED.match(data, data.rfind(b"\n", 0, found) + 1)
         if match:
-            yield match[1]
+            yield match[2]
+            if match[1] == b"import" and b"," in match[3]:
+                yield from _FURTHER.findall(match[3])
         found = data.find(b"import ", found + 7)
 
 
