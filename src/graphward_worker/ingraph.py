@@ -46,8 +46,8 @@ class Gradient(nn.Cell):
 """
 
 
-def inside(question: Question, output: dict[str, Any], strict: bool) -> Gradients:
-    """Differentiate inside a graph; `output` is the record of what the call returns."""
+def inside(question: Question, output: dict[str, Any], strict: bool, folder: str) -> Gradients:
+    """Differentiate inside a graph; `output` is the record of what the call returns, `folder` takes the source."""
     parameters: list[Any] = list(question.leaves)
     constants: list[Any] = []
     arguments = [_expression(arg, question, parameters, constants) for arg in question.args]
@@ -60,7 +60,7 @@ def inside(question: Question, output: dict[str, Any], strict: bool) -> Gradient
         shapes.append(shape)
     names = ", ".join(f"p{i}" for i in range(len(parameters)))
     source = _SOURCE.format(parameters=names, arguments=", ".join(arguments), total=" + ".join(terms))
-    module = _load(source)
+    module = _load(source, folder)
     target = question.target
     forward = target if isinstance(target, ms.nn.Cell) else graph.bare(target)
     loss = module.Loss(forward, tuple(constants), tuple(map(weights_of, shapes)))
@@ -95,10 +95,10 @@ def _float_outputs(node: dict[str, Any], path: str) -> Iterator[tuple[str, tuple
         yield from _float_outputs(item, f"{path}[{key}]")
 
 
-def _load(source: str) -> Any:
-    """A module made from text, in the stage's own directory."""
+def _load(source: str, folder: str) -> Any:
+    """A module made from text. Not in the current directory, which the user's code may have changed."""
     name = "graphward_gradient"
-    path = os.path.join(os.getcwd(), f"{name}.py")
+    path = os.path.join(folder, f"{name}.py")
     with open(path, "w") as file:
         file.write(source)
     spec = importlib.util.spec_from_file_location(name, path)

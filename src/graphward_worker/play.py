@@ -139,15 +139,16 @@ class _Performance:
         if not has_float_tensor(output):
             return question.zeros()
         inside = self.graph_mode and not graph.own_call(question.target)
+        folder = os.path.dirname(self.request["log"])
         if inside and question.in_dict:
-            return ingraph.inside(question, output, self.strict)
+            return ingraph.inside(question, output, self.strict, folder)
         try:
             return gradients.around(question, call)
         except Exception:
             if not inside:
                 raise
             try:
-                return ingraph.inside(question, output, self.strict)
+                return ingraph.inside(question, output, self.strict, folder)
             except Exception as error:
                 print(f"the gradient inside a graph fails too: {error}")  # noqa: T201 - the stage's own log
             raise

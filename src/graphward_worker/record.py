@@ -92,7 +92,7 @@ def state_of(target: Any, module: ModuleType) -> dict[str, dict[str, Any]]:
         for name, cell in target.cells_and_names():
             prefix = f"{name}." if name else ""
             if _users(type(cell)):
-                _add_plain(state["attributes"], vars(cell), prefix, _own_attribute)
+                _add_plain(state["attributes"], vars(cell), prefix, own_attribute)
     elif owner is not None and not isinstance(owner, type):
         _add_plain(state["attributes"], getattr(owner, "__dict__", {}), "", lambda name: not name.startswith("__"))
     _add_plain(state["globals"], vars(module), "", lambda name: not name.startswith("__"))
@@ -111,7 +111,8 @@ def _machinery() -> frozenset[str]:
     return frozenset(vars(ms.nn.Cell)) | frozenset(vars(ms.nn.Cell())) | frozenset(assigned) | added
 
 
-def _own_attribute(name: str) -> bool:
+def own_attribute(name: str) -> bool:
+    """Whether an attribute of a Cell is the user's, not MindSpore's."""
     return name == "training" or not (name in _machinery() or name.startswith("__"))
 
 

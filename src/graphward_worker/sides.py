@@ -126,9 +126,7 @@ def accepted(reference: End, strict: End, options: dict[str, Any]) -> dict[str, 
     return side(verdict, message, **facts)
 
 
-def _judge_gradients(
-    reference: End, strict: End, options: dict[str, Any], facts: dict[str, Any]
-) -> tuple[str, str]:
+def _judge_gradients(reference: End, strict: End, options: dict[str, Any], facts: dict[str, Any]) -> tuple[str, str]:
     """Verdict and message; adds to `facts`."""
     want, got = reference["value"], strict["value"]
     if options["gradients"] == "off":

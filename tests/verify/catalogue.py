@@ -50,7 +50,10 @@ JOBS = [
     alone("NeedsText", None),
     alone("Uses", file="sibling.py"),
     alone("Copies", file="copy.py"),
-    *(alone(name, None, file="infer.py") for name in ("Mlp", "Convolution", "Tokens", "Loss", "combine")),
+    *(alone(name, None, file="infer.py") for name in ("Mlp", "Convolution", "Tokens", "Loss", "combine", "Deep")),
+    *(alone(name, None, file="infer.py") for name in ("Attention", "Smoothed", "Selects", "PicksLayer", "Options")),
+    *(alone(name, None, file="infer.py") for name in ("Pairs", "CountsDown", "Windows", "Either", "Configured")),
+    alone("Patches", None, file="infer.py"),
     *(pair(name) for name in ("MovedLayers", "NumpyArray", "NumpyTensor", "KeptCut", "PartlyCut", "Named", "Listed")),
     *(
         pair(name)

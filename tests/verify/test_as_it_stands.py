@@ -176,6 +176,22 @@ def test_nan_equals_nan_but_nothing_else(verdicts: Verdicts) -> None:
         ("Tokens", "Tokens(vocab_size=32, hidden_size=8)", ("i32[2,8]<32", "bool[2,8]")),
         ("Loss", "Loss", ("f32[2,3]", "i32[2]<2")),
         ("combine", "combine", ("f32[2,3]", "f32[2,3]")),
+        ("Deep", "Deep", ("f32[2,4,8]", "i32[2,4]<2", "2")),
+        ("Attention", "Attention(hidden_size=8, num_heads=2)", ("f32[2,4,8]", "i32[2,4]<2")),
+        ("Smoothed", "Smoothed", ("f32[2,5]", "i32[2]<2")),
+        ("Selects", "Selects", ("bool[2,3]", "f32[2,3]", "f32[2,3]")),
+        ("PicksLayer", "PicksLayer", ("f32[2,3]", "1")),
+        ("Options", "Options", ("f32[2,3]", "{'scale': f32[2,3], 'shift': f32[2,3]}")),
+        ("Pairs", "Pairs", ("(f32[2,3], f32[2,3])",)),
+        ("CountsDown", "CountsDown", ("f32[2,3]", "i32[]")),
+        ("Windows", "Windows", ("f32[2,4,8]", "(2, 2)")),
+        ("Either", "Either", ("input_ids=i32[2]<2",)),
+        (
+            "Configured",
+            "Configured(settings=Settings(width=8), kernel_size=(3, 3,), norm=nn.ReLU(), has_bias=True)",
+            ("f32[2,8,16,16]",),
+        ),
+        ("Patches", "Patches", ("f32[2,3,24,24]",)),
     ],
 )
 def test_inputs_are_inferred_and_the_verdict_says_so(

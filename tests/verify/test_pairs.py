@@ -165,9 +165,7 @@ def test_a_rewrite_that_only_a_graph_can_run_diverges(verdicts: Verdicts) -> Non
         ("OtherGradientInPyNative", "gradient of input[0]", " in the original, 0 in the rewrite"),
     ],
 )
-def test_a_rewrite_that_differs_only_in_pynative_diverges(
-    verdicts: Verdicts, id: str, where: str, detail: str
-) -> None:
+def test_a_rewrite_that_differs_only_in_pynative_diverges(verdicts: Verdicts, id: str, where: str, detail: str) -> None:
     side = rewritten(verdicts, id)
     assert verdicts[id].verdict == "diverges"
     assert (side.compiles, side.outputs, side.gradients) == (True, "equal", "equal")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -35,6 +37,12 @@ def alive(pid: int) -> bool:
     return True
 
 
+def runs(pid: int) -> bool:
+    """Whether a process is alive and no zombie that waits for whoever adopted it."""
+    status = Path(f"/proc/{pid}/stat")
+    return alive(pid) and not (status.exists() and status.read_text().rpartition(")")[2].split()[0] == "Z")
+
+
 def children_of(pid: int) -> list[int]:
     """Child process ids on Linux; empty elsewhere."""
     listing = Path(f"/proc/{pid}/task/{pid}/children")
@@ -42,19 +50,21 @@ def children_of(pid: int) -> list[int]:
 
 
 def test_a_package_is_loaded_from_the_tree_and_shadows_an_installed_copy(
-    mindspore_python: str, monkeypatch: pytest.MonkeyPatch
+    mindspore_python: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", str(DATA / "installed"))
-    by_file = Job.of(parse_target("shop/net.py::Net", DATA / "package"), id="file", inputs=X)
-    by_name = Job.of(parse_target("shop.net::Net", DATA / "package"), id="name", inputs=X)
-    outside = Job.of(parse_target(str(DATA / "package/shop/net.py") + "::Net", DATA / "alone"), id="outside", inputs=X)
+    package = tmp_path / "package"
+    shutil.copytree(DATA / "package", package, ignore=shutil.ignore_patterns("__pycache__"))
+    by_file = Job.of(parse_target("shop/net.py::Net", package), id="file", inputs=X)
+    by_name = Job.of(parse_target("shop.net::Net", package), id="name", inputs=X)
+    outside = Job.of(parse_target(f"{package / 'shop/net.py'}::Net", DATA / "alone"), id="outside", inputs=X)
     verdicts = prove([by_file, by_name, outside], python=mindspore_python, jobs_n=2)
     assert [(v.id, v.verdict) for v in verdicts] == [
         ("file", "verified"),
         ("name", "verified"),
         ("outside", "verified"),
     ]
-    assert not list((DATA / "package").rglob("__pycache__"))
+    assert not list(package.rglob("__pycache__"))
 
 
 def test_a_worker_that_dies_costs_only_the_job_that_kills_it(mindspore_python: str, temporary: Path) -> None:
@@ -128,6 +138,92 @@ def test_a_closed_session_leaves_nothing(mindspore_python: str, temporary: Path)
     assert not alive(pid)
     assert list(temporary.iterdir()) == []
     assert not list(DATA.rglob("*.ir"))
+
+
+UNRULY = """
+import os, subprocess, sys, threading, time
+from pathlib import Path
+from mindspore import nn
+
+HERE = Path(__file__).parent
+SLEEP = [sys.executable, "-c", "import time; time.sleep(600)"]
+
+
+class Net(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        {code}
+
+    def construct(self, x, options):
+        return x * 2 + options["shift"]
+"""
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "for _ in range(300): print('x' * 100_000)",
+        "for _ in range(300): os.write(2, b'x' * 100_000)",
+        "self.lines = sys.stdin.readlines()",
+        "[threading.Thread(target=time.sleep, args=(600,)).start() for _ in range(4)]",
+        "os.chdir(HERE)",
+        "sys.stdout.close()",
+        "os.dup2(os.open(os.devnull, os.O_WRONLY), 2)",
+    ],
+    ids=["prints", "writes to stderr", "reads stdin", "starts threads", "changes directory", "closes", "redirects"],
+)
+def test_unruly_code_neither_hangs_nor_spoils_a_proof(session: Session, tmp_path: Path, code: str) -> None:
+    (tmp_path / "net.py").write_text(UNRULY.replace("{code}", code))
+    inputs = ["f32[2,3]", "{'shift': f32[3]}"]  # a dict, so that the gradient is written as source
+    [verdict] = session.prove([Job.of(parse_target("net.py::Net", tmp_path), inputs=inputs)])
+    assert verdict.verdict == "verified", verdict.message
+    assert verdict.judged is not None
+    assert verdict.judged.gradients == "equal"
+    assert [path.name for path in tmp_path.iterdir()] == ["net.py"]
+
+
+@pytest.mark.parametrize("own_session", [False, True])
+def test_processes_that_user_code_leaves_behind_do_not_hang_the_session(
+    mindspore_python: str, tmp_path: Path, own_session: bool
+) -> None:
+    code = f"(HERE / str(subprocess.Popen(SLEEP, start_new_session={own_session}).pid)).touch()"
+    (tmp_path / "net.py").write_text(UNRULY.replace("{code}", code))
+    job = Job.of(parse_target("net.py::Net", tmp_path), inputs=["f32[2,3]", "{'shift': f32[3]}"])
+    started = time.monotonic()
+    [verdict] = prove([job], python=mindspore_python)
+    assert time.monotonic() - started < 60
+    assert verdict.verdict == "verified", verdict.message
+    left = [int(path.name) for path in tmp_path.iterdir() if path.name.isdigit()]
+    assert left
+    if own_session:  # a daemon on purpose: not the worker's to kill
+        for pid in left:
+            os.kill(pid, signal.SIGKILL)
+    else:
+        assert not any(map(runs, left))
+
+
+def test_the_worker_starts_while_the_caller_goes_on(mindspore_python: str, temporary: Path) -> None:
+    started = time.monotonic()
+    with Session(python=mindspore_python) as session:
+        entered = time.monotonic() - started
+        pid = session.worker.pid
+        assert pid is not None
+        session.worker.start()
+        waited = time.monotonic() - started - entered
+        [verdict] = session.prove([alone("Dense", file="good.py")])
+        assert session.worker.pid == pid
+    assert verdict.verdict == "verified"
+    assert entered < waited / 2  # importing MindSpore is what takes the time
+
+
+def test_a_session_that_proves_nothing_does_not_wait_for_mindspore(mindspore_python: str, temporary: Path) -> None:
+    with Session(python=mindspore_python) as session:
+        pid = session.worker.pid
+        started = time.monotonic()
+    assert time.monotonic() - started < 1
+    assert pid is not None
+    assert not alive(pid)
+    assert list(temporary.iterdir()) == []
 
 
 def test_jobs_need_different_ids(session: Session) -> None:

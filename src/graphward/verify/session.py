@@ -21,7 +21,8 @@ Progress = Callable[[int, int, str], None]
 
 
 class Session:
-    """Keeps one worker alive for many rounds of proofs. Use it as a context manager.
+    """Keeps one worker alive for many rounds of proofs. Use it as a context manager, as early as it is clear that there
+    is something to prove: the worker imports MindSpore meanwhile.
 
     `python`: the interpreter that has MindSpore (Graphward's own by default). `timeout`: overrides that of the jobs'
     options. `slots`: how many plays run at once.
@@ -32,6 +33,7 @@ class Session:
         self.worker = Worker(python, slots)
 
     def __enter__(self) -> Session:
+        self.worker.launch()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
@@ -75,8 +77,7 @@ class Session:
     ) -> Iterator[Verdict]:
         """Send and receive until the queue is empty; a job stays in the queue until its verdict is there, so that a
         dead worker loses none."""
-        if self.worker.pid is None:
-            self.worker.start()
+        self.worker.start()
         # Few jobs are under way at a time: neither side then blocks on a full pipe. After a death they go one by one,
         # so that only the job that kills the worker pays for it.
         window = 1 if attempts else self.worker.slots + 1

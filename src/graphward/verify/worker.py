@@ -45,9 +45,13 @@ class Worker:
         self._buffer = b""
         self._scratch: Path | None = None
         self._process: subprocess.Popen[bytes] | None = None
+        self._ready = False
 
-    def start(self) -> None:
-        """Start the process and wait for its handshake. Raises GraphwardError when it cannot prove anything."""
+    def launch(self) -> None:
+        """Start the process, which imports MindSpore while the caller goes on. Raises GraphwardError when there is no
+        such program."""
+        if self._process is not None:
+            return
         self._scratch = Path(tempfile.mkdtemp(prefix="graphward-"))
         script = Path(graphward_worker.__file__).with_name("__main__.py")
         command = [self.python, str(script), "--scratch", str(self._scratch), "-j", str(self.slots)]
@@ -62,13 +66,22 @@ class Worker:
                     env=_environment(),
                     start_new_session=True,
                 )
-            self._shake_hands()
         except OSError as error:
             self.kill()
             raise GraphwardError(f"cannot run {self.python}: {error.strerror}", hint="check --python") from None
+
+    def start(self) -> None:
+        """Launch, unless that was done, and wait for the handshake. Raises GraphwardError when it cannot prove
+        anything."""
+        self.launch()
+        if self._ready:
+            return
+        try:
+            self._shake_hands()
         except BaseException:
             self.kill()
             raise
+        self._ready = True
 
     def send(self, message: dict[str, Any]) -> None:
         """Raises WorkerDied."""
@@ -103,7 +116,9 @@ class Worker:
 
     def close(self) -> None:
         """Ask the worker to end; kill it when it does not."""
-        if self._process is not None and self._process.stdin is not None:
+        if self._process is not None and not self._ready:  # still importing: it hears nothing
+            _signal_group(self._process.pid, signal.SIGKILL)
+        elif self._process is not None and self._process.stdin is not None:
             with contextlib.suppress(OSError):
                 self._process.stdin.close()
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -113,6 +128,7 @@ class Worker:
     def kill(self) -> None:
         """End the worker with all its children (it kills them on SIGTERM) and remove its temporary files."""
         process, self._process = self._process, None
+        self._ready = False
         if process is not None:
             if process.poll() is None:
                 _signal_group(process.pid, signal.SIGTERM)
