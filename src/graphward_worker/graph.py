@@ -30,11 +30,6 @@ _SCRIPT = re.compile(r"^Script: (?P<script>[^\n]*)", re.MULTILINE)
 _SCRIPT_LIMIT = 120
 
 
-def is_jit(target: Any) -> bool:
-    """Whether `mindspore.jit` made this function or method."""
-    return hasattr(getattr(target, "__func__", target), "__wrapped_by_jit__")
-
-
 def bare(function: Callable[..., Any]) -> Callable[..., Any]:
     """The user's function below `mindspore.jit`; other decorators stay, since the parser treats them as it does."""
     owner = getattr(function, "__self__", None)

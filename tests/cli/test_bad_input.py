@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import subprocess
 import sys
@@ -11,6 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from .rights import without_the_rights_of_root
 
 GRAPHWARD = Path(sys.executable).with_name("graphward")
 
@@ -77,17 +78,6 @@ def test_a_file_that_is_not_python(folder, command):
     assert "x.png: this is not a Python file" in message and ".py files" in message
 
 
-def _without_the_right_to_read_all() -> None:
-    """Root reads what it has no permission for; the next program must not inherit that."""
-    if os.geteuid():
-        return
-    drop_from_bounding_set, overrides_of_permissions = 24, (1, 2)
-    libc = ctypes.CDLL(None, use_errno=True)
-    for capability in overrides_of_permissions:
-        if libc.prctl(drop_from_bounding_set, capability, 0, 0, 0):
-            raise OSError(ctypes.get_errno(), "prctl")
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="capabilities are Linux's")
 @pytest.mark.parametrize("named", ["locked.py", "."])
 @pytest.mark.parametrize("command", ["check", "fix", "migrate"])
@@ -95,7 +85,7 @@ def test_a_file_that_may_not_be_read(folder, command, named):
     locked = folder / "locked.py"
     locked.write_text(NET)
     locked.chmod(0)
-    message = refused(folder, command, named, before_start=_without_the_right_to_read_all)
+    message = refused(folder, command, named, before_start=without_the_rights_of_root)
     assert "locked.py: cannot be read: Permission denied" in message and "change its permissions" in message
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
 import subprocess
@@ -10,6 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from .rights import without_the_rights_of_root
 
 GRAPHWARD = Path(sys.executable).with_name("graphward")
 NET = """\
@@ -28,17 +29,6 @@ def folder(tmp_path: Path) -> Path:
     project.mkdir()
     (project / "net.py").write_text(NET)
     return project
-
-
-def without_the_rights_of_root() -> None:
-    """Root reads and writes what it has no permission for; the next program must not inherit that."""
-    if os.geteuid():
-        return
-    drop_from_bounding_set, overrides_of_permissions = 24, (1, 2)
-    libc = ctypes.CDLL(None, use_errno=True)
-    for capability in overrides_of_permissions:
-        if libc.prctl(drop_from_bounding_set, capability, 0, 0, 0):
-            raise OSError(ctypes.get_errno(), "prctl")
 
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="capabilities are Linux's")

@@ -143,9 +143,7 @@ class Project:
         and appends show it."""
         found: list[ClassInfo] = []
         values = self.attribute_values(info).get(attribute, [])
-        methods = [m for c in self.mro(info) for m in c.methods.values()]
-        appended = [(m, v) for m in methods for n, v in m.self_appends if n == attribute]
-        for method, value in [*values, *appended]:
+        for method, value in [*values, *self._appended_values(info).get(attribute, [])]:
             found += (c for c in self._made(method, value) if c not in found)
         return found
 

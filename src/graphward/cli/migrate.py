@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from enum import Enum
 from typing import Annotated
 
 import typer
@@ -25,14 +24,20 @@ from ..source.writing import write_all
 from ..verify.specs import check_specs
 from ..verify.targets import Target, parse_target
 from .console import out, print_diff, print_machine, print_note, print_problems, step_progress
-from .options import Ignore, Inputs, Paths, Python, Select, Style, TargetVersion, Timeout, Write, chosen, settings
-
-
-class Format(str, Enum):
-    """How the run is reported."""
-
-    text = "text"
-    json = "json"
+from .options import (
+    Format,
+    Ignore,
+    Inputs,
+    Paths,
+    Python,
+    Select,
+    Style,
+    TargetVersion,
+    Timeout,
+    Write,
+    chosen,
+    settings,
+)
 
 
 def migrate(

@@ -21,6 +21,13 @@ class OpStyle(str, Enum):
     mint = "mint"
 
 
+class Format(str, Enum):
+    """How verdicts and the catalogue are printed."""
+
+    text = "text"
+    json = "json"
+
+
 Paths = Annotated[
     list[Path] | None,
     typer.Argument(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from enum import Enum
 from typing import Annotated
 
 import typer
@@ -11,13 +10,7 @@ import typer
 from ..rules.registry import all_rules
 from ..rules.rule import Rule
 from .console import out, print_machine
-
-
-class Format(str, Enum):
-    """How the catalogue is printed."""
-
-    text = "text"
-    json = "json"
+from .options import Format
 
 
 def rules(

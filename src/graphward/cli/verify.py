@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
@@ -19,14 +18,7 @@ from ..verify.session import Session
 from ..verify.targets import Target, parse_target
 from ..verify.verdicts import Verdict
 from .console import out, print_machine, step_progress
-from .options import Inputs, Python, Timeout
-
-
-class Format(str, Enum):
-    """How verdicts are printed."""
-
-    text = "text"
-    json = "json"
+from .options import Format, Inputs, Python, Timeout
 
 
 def verify(

@@ -42,7 +42,6 @@ WRAPPER_NAMES = JIT_NAMES | {
     "mindspore.value_and_grad", "mindspore.grad", "mindspore.vmap", "mindspore.recompute", "functools.partial",
     "mindspore.ops.value_and_grad", "mindspore.ops.grad", "mindspore.ops.vmap",
 }  # fmt: skip
-JIT_CLASS_NAMES = frozenset({"mindspore.jit_class", "mindspore.ms_class"})
 CELL_NAMES = frozenset(
     {"mindspore.nn.Cell", "mindspore.nn.GraphCell", "mindspore.nn.SequentialCell", "mindspore.nn.TrainOneStepCell",
      "mindspore.nn.TrainOneStepWithLossScaleCell", "mindspore.nn.WithLossCell", "mindspore.nn.WithEvalCell",

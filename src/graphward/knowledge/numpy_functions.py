@@ -100,10 +100,6 @@ class NumpyRow:
         """What happens for operands of ``dtype``: "same", "rejects", "differs", "numpy-rejects" or "A -> B"."""
         return self.outcomes.get((dtype, self.style(style)), "same")
 
-    def keeps_float32(self, style: str) -> bool:
-        """Whether float32 operands give NumPy's value, dtype and shape in this style."""
-        return not self.none and self.outcome("float32", style) == "same"
-
 
 @dataclass(frozen=True)
 class NumpyTable:

@@ -87,16 +87,6 @@ class Rewrite:
                 return
         self._edits.append(Edit(offset, offset, text, order))
 
-    def insert_before(self, statement: ast.stmt, *lines: str) -> None:
-        """Insert lines, indented like `statement`, before it. Raises ValueError when the statement does not start its
-        line (`if x: y`)."""
-        source = self._module.source
-        indent = source.indent(statement.lineno)
-        if len(indent.encode()) != statement.col_offset:
-            raise ValueError(f"line {statement.lineno} holds more than one statement")
-        offset = source.offset(statement.lineno, 0)
-        self.insert(offset, "".join(f"{indent}{line}{self._newline}" for line in lines))
-
     def structural(
         self,
         node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef,
