@@ -103,3 +103,25 @@ def test_call_sites_tell_a_helpers_parameters(tmp_path):
     kinds = analysis.inference.parameters(function)
     assert kinds["a"].is_tensor and "Net.construct passes" in kinds["a"].evidence
     assert kinds["b"].tag is Tag.CONSTANT
+
+
+def test_a_call_site_that_tells_nothing_leaves_the_annotation(tmp_path):
+    analysis = project_of(
+        tmp_path,
+        net="from mindspore import Tensor, nn\nfrom elsewhere import mix\n"
+        "def f(a: Tensor): return a\n"
+        "class Net(nn.Cell):\n    def construct(self, x): return f(mix(x))\n",
+    )
+    function = next(f for f in analysis.reached if f.qualname == "f")
+    assert analysis.inference.parameters(function)["a"].is_tensor
+
+
+def test_a_method_of_an_unknown_traced_value_is_traced(tmp_path):
+    analysis = project_of(
+        tmp_path,
+        net="from mindspore import nn\nfrom elsewhere import mix\n"
+        "class Net(nn.Cell):\n    def construct(self, x): return mix(x).view(2).flip(0)\n",
+    )
+    construct = next(f for f in analysis.reached if f.qualname == "Net.construct")
+    returned = next(n for n in construct.nodes if isinstance(n, ast.Return))
+    assert analysis.inference.kind(construct, returned.value).variable

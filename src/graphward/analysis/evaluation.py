@@ -425,7 +425,7 @@ class Evaluator:
             last = callee.name.rpartition(".")[2].lower()
             dtype = next((a.dtype for a in arguments if a.dtype), None) if last in known.DTYPE_KEEPING else None
             return Kind(Tag.TENSOR, variable, True, dtype, evidence=evidence or callee.evidence)
-        return Kind(Tag.UNKNOWN, variable, False, evidence=evidence)
+        return Kind(Tag.UNKNOWN, variable or callee.variable, False, evidence=evidence or callee.evidence)
 
 
 def _owner(function: FunctionInfo) -> ClassInfo | None:

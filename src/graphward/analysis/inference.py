@@ -78,7 +78,8 @@ class Inference:
                 found[name] = self._declared(function, argument, defaults.get(name), traced)
         if reached is not None and not traced:
             for name, kind in self._from_call_sites(function, reached).items():
-                if kind.tag is not Tag.UNKNOWN or kind.variable:
+                # A call site that tells nothing takes nothing away from an annotation or a default.
+                if kind.tag is not Tag.UNKNOWN or (kind.variable and found[name].tag is Tag.UNKNOWN):
                     found[name] = kind
         return found
 
