@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 from graphward.analysis.inference import Inference
 from graphward.analysis.module import ClassInfo, FunctionInfo
@@ -17,8 +16,6 @@ from ._uses import unsupported
 
 if TYPE_CHECKING:
     from ._containers import Container
-
-_graph_reads: WeakKeyDictionary[Inference, dict[ClassInfo, set[str]]] = WeakKeyDictionary()
 
 
 def obstacle(context: CellContext, container: Container, kind: str) -> str:
@@ -46,19 +43,23 @@ def _targets(container: Container) -> set[ast.AST]:
 
 def graph_uses(context: CellContext) -> set[str]:
     """The attributes of self that graph code of the class, its bases and its subclasses reads."""
-    table = _graph_reads.get(context.inference)
-    if table is None:
-        table = _graph_reads[context.inference] = {}
-        for function in context.inference.reached:
-            owner, receiver = owner_of(function), function.receiver
-            if owner is not None and receiver is not None:
-                found = table.setdefault(owner, set())
-                for node in function.nodes:
-                    if node.__class__ is ast.Attribute and node.value.__class__ is ast.Name:
-                        if node.value.id == receiver:
-                            found.add(node.attr)
+    table = context.once(graph_uses, lambda: _graph_reads(context.inference))
     family = [*context.project.mro(context.cell), *subclasses(context.project, context.cell)]
     return set().union(*(table.get(info, ()) for info in family))
+
+
+def _graph_reads(inference: Inference) -> dict[ClassInfo, set[str]]:
+    """The attributes of self that graph code in the body of each class reads."""
+    table: dict[ClassInfo, set[str]] = {}
+    for function in inference.reached:
+        owner, receiver = owner_of(function), function.receiver
+        if owner is not None and receiver is not None:
+            found = table.setdefault(owner, set())
+            for node in function.loads:
+                if node.__class__ is ast.Attribute and node.value.__class__ is ast.Name:
+                    if node.value.id == receiver:
+                        found.add(node.attr)
+    return table
 
 
 def _all_uses(context: CellContext, attribute: str) -> Iterator[tuple[FunctionInfo, ast.Attribute]]:

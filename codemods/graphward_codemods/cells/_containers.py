@@ -6,6 +6,7 @@ import ast
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from weakref import WeakKeyDictionary
 
 from graphward.analysis.kinds import Tag
 from graphward.analysis.module import FunctionInfo
@@ -16,6 +17,7 @@ from ._creations import What, constructed
 from ._made import Made, made_by, parameter_name
 
 _MUTATORS = frozenset({"append", "extend", "insert"})
+_containers_made: WeakKeyDictionary[FunctionInfo, set[str]] = WeakKeyDictionary()
 # A Cell may own a Cell by calls as well as by assignments.
 _OWNING_CALLS = frozenset({"setattr", "__setattr__", "insert_child_to_cell", "add_module", "register_module"})
 
@@ -58,7 +60,7 @@ def containers(context: CellContext) -> Iterator[Container]:
         if method in context.inference.reached or method.receiver is None:
             continue
         for name, value in method.self_assignments:
-            if _form(value) is None:
+            if _form(value) is None or (isinstance(value, ast.Name) and value.id not in _local_containers(method)):
                 continue
             used = graph_uses(context) if used is None else used
             if name not in used or _becomes_cell(context, name):
@@ -211,6 +213,19 @@ def _from_local(
     for f in found:
         made.add("", f.made)
     return Element(node, many, found[0].what, made, owned, key)
+
+
+def _local_containers(method: FunctionInfo) -> set[str]:
+    """The local variables that are bound to something that looks like a container."""
+    if method not in _containers_made:
+        _containers_made[method] = {
+            target.id
+            for node in method.statements
+            if isinstance(node, ast.Assign) and _form(node.value) not in (None, "name")
+            for target in node.targets
+            if isinstance(target, ast.Name)
+        }
+    return _containers_made[method]
 
 
 def _local_value(method: FunctionInfo, name: str) -> ast.expr | None:

@@ -79,11 +79,10 @@ def creations(project: Project, function: FunctionInfo, skip: Iterable[ast.AST] 
 
 def constructed(project: Project, function: FunctionInfo, call: ast.Call) -> Creation | None:
     """What a call constructs, if it is a layer, a Parameter or a Primitive."""
-    name = dotted(call.func)
+    func = call.func
+    last = func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
+    name = dotted(func) if last.lstrip("_")[:1].isupper() else None
     if name is None:
-        return None
-    last = name.rpartition(".")[2]
-    if not last.lstrip("_")[:1].isupper():
         return None
     qualified = function.names.qualify(name)
     if qualified is not None and qualified.startswith("mindspore."):
@@ -107,13 +106,6 @@ def owner_of(function: FunctionInfo) -> ClassInfo | None:
     while scope is not None and scope.owner is None:
         scope = scope.outer
     return scope.owner if scope else None
-
-
-def class_name(call: ast.Call) -> str:
-    """The last part of the callee's name where it looks like a class, else empty: a look that costs little."""
-    node = call.func
-    name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
-    return name if name.lstrip("_")[:1].isupper() else ""
 
 
 def _surroundings(creation: Creation, others: dict[ast.AST, Creation]) -> bool:

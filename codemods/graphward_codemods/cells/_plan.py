@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import ast
 from contextlib import suppress
-from weakref import WeakKeyDictionary
 
 from graphward.analysis.inference import Inference
 from graphward.analysis.module import ClassInfo, FunctionInfo
 from graphward.rules.context import FunctionContext
 
 from ._attributes import free_name, plural, snake_case, taken_names
-from ._creations import RANDOM_PRIMITIVES, Creation, What, creations, owner_of
+from ._creations import RANDOM_PRIMITIVES, Creation, What, constructed, creations, owner_of
 from ._initializer import Initializer
 from ._instances import kept_instances, same_everywhere
 from ._loops import depends_on_loops
 from ._made import Made, made_by
 from ._moving import CannotMove
 from ._uses import unsupported
-
-_plans: WeakKeyDictionary[Inference, dict[ClassInfo | FunctionInfo, Plan]] = WeakKeyDictionary()
 
 
 class Plan:
@@ -119,11 +116,18 @@ class Plan:
 
 def plan_of(context: FunctionContext) -> Plan:
     """The plan of the class that the function of `context` stands in, or of the function itself."""
-    plans = _plans.setdefault(context.inference, {})
     owner: ClassInfo | FunctionInfo = owner_of(context.function) or context.function
-    if owner not in plans:
-        plans[owner] = Plan(context.inference, owner)
-    return plans[owner]
+    return context.once((Plan, owner), lambda: Plan(context.inference, owner))
+
+
+def creation_at(context: FunctionContext, call: ast.Call, what: What) -> tuple[Plan, Creation] | None:
+    """The plan of the class and the creation that `call` is in it, when it makes `what`."""
+    made = constructed(context.project, context.function, call)
+    if made is None or made.what is not what:
+        return None
+    plan = plan_of(context)
+    creation = plan.by_call.get(call)
+    return None if creation is None else (plan, creation)
 
 
 def list_comprehension(creation: Creation) -> ast.ListComp | None:

@@ -11,9 +11,9 @@ from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
 from ._collisions import clash
-from ._creations import Creation, What, class_name
+from ._creations import Creation, What
 from ._moving import CannotMove
-from ._plan import Plan, plan_of
+from ._plan import Plan, creation_at
 from ._relocation import relocate
 
 
@@ -102,13 +102,8 @@ class LayerInConstruct(Rule):
 
     def visit(self, node: ast.AST, context: FunctionContext) -> Iterable[Finding]:
         assert isinstance(node, ast.Call)
-        if not class_name(node):
-            return ()
-        plan = plan_of(context)
-        creation = plan.by_call.get(node)
-        if creation is None or creation.what is not What.LAYER:
-            return ()
-        return (self._found(context, plan, creation),)
+        found = creation_at(context, node, What.LAYER)
+        return () if found is None else (self._found(context, *found),)
 
     def _found(self, context: FunctionContext, plan: Plan, creation: Creation) -> Finding:
         made = plan.made(creation)

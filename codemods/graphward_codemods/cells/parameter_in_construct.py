@@ -10,9 +10,9 @@ from graphward.rules.finding import Consequence, Finding
 from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
-from ._creations import Creation, What, class_name
+from ._creations import Creation, What
 from ._moving import CannotMove
-from ._plan import Plan, plan_of
+from ._plan import Plan, creation_at
 from ._relocation import relocate
 
 
@@ -70,15 +70,14 @@ class ParameterInConstruct(Rule):
     consequence = Consequence.ERROR
     triggers = (b"Parameter",)
     nodes = (ast.Call,)
+    names = frozenset({"Parameter", "ParameterTuple"})
 
     def visit(self, node: ast.AST, context: FunctionContext) -> Iterable[Finding]:
         assert isinstance(node, ast.Call)
-        if not class_name(node).endswith(("Parameter", "ParameterTuple")):
+        found = creation_at(context, node, What.PARAMETER)
+        if found is None:
             return ()
-        plan = plan_of(context)
-        creation = plan.by_call.get(node)
-        if creation is None or creation.what is not What.PARAMETER:
-            return ()
+        plan, creation = found
         message = f"{creation.name} is made in {creation.function.name}: the compiler allows that in __init__ only"
         return (context.finding(self, node, message, fixes=(self._fix(context, plan, creation),)),)
 

@@ -10,9 +10,9 @@ from graphward.rules.finding import Consequence, Finding
 from graphward.rules.rule import Rule
 from graphward.source.fixes import Applicability, Fix
 
-from ._creations import RANDOM_PRIMITIVES, Creation, What, class_name
+from ._creations import RANDOM_PRIMITIVES, Creation, What
 from ._moving import CannotMove
-from ._plan import Plan, plan_of
+from ._plan import Plan, creation_at
 from ._relocation import relocate
 
 
@@ -73,13 +73,8 @@ class PrimitiveInConstruct(Rule):
 
     def visit(self, node: ast.AST, context: FunctionContext) -> Iterable[Finding]:
         assert isinstance(node, ast.Call)
-        if not class_name(node):
-            return ()
-        plan = plan_of(context)
-        creation = plan.by_call.get(node)
-        if creation is None or creation.what is not What.PRIMITIVE or plan.cell is None:
-            return ()
-        return self._found(context, plan, creation)
+        found = creation_at(context, node, What.PRIMITIVE)
+        return () if found is None or found[0].cell is None else self._found(context, *found)
 
     def _found(self, context: FunctionContext, plan: Plan, creation: Creation) -> Iterable[Finding]:
         parent = context.parent(creation.call)

@@ -53,8 +53,13 @@ def find_islands(context: FunctionContext) -> list[Island]:
 
 def array_groups(context: FunctionContext) -> list[Island]:
     """The islands, and what a function does with arrays that it is given without NumPy having a part in it."""
-    values = HostValues(context)
-    return _Finder(context, values).islands() if values.host or values.calls else []
+
+    def find() -> list[Island]:
+        values = HostValues(context)
+        return _Finder(context, values).islands() if values.host or values.calls else []
+
+    # Two rules ask for the islands of the same functions.
+    return context.once((Island, context.function), find)
 
 
 class _Groups:

@@ -12,7 +12,7 @@ from graphward.rules.rule import Rule
 from ._alternatives import computes_with_numpy, plan
 from ._conversion import replace, tensor_of_tensor
 from ._islands import find_islands
-from ._uses import is_written
+from ._uses import TENSOR_CONSTRUCTORS, is_written
 from ._values import type_tested
 
 
@@ -63,6 +63,7 @@ class HostRoundTrip(Rule):
     consequence = Consequence.FALLBACK
     triggers = (b".asnumpy", b".numpy(", b"ensor(")
     nodes = (ast.Call,)
+    names = frozenset(name.rpartition(".")[2] for name in TENSOR_CONSTRUCTORS)
 
     def visit_function(self, context: FunctionContext) -> Iterable[Finding]:
         for island in find_islands(context):

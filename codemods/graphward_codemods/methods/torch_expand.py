@@ -51,10 +51,11 @@ class TorchExpand(Rule):
     consequence = Consequence.ERROR
     triggers = (b".expand(",)
     nodes = (ast.Call,)
+    names = frozenset({"expand"})
 
     def visit(self, node: ast.AST, context: FunctionContext) -> Iterable[Finding]:
         assert isinstance(node, ast.Call)
-        if not (isinstance(node.func, ast.Attribute) and node.func.attr == "expand" and node.args) or node.keywords:
+        if not (isinstance(node.func, ast.Attribute) and node.args) or node.keywords:
             return
         kind = context.kind(node.func.value)
         if not (kind.is_tensor or (kind.variable and not kind.on_host)) or context.resolve(node.func):

@@ -55,10 +55,11 @@ class TorchTranspose(Rule):
     consequence = Consequence.ERROR
     triggers = (b".transpose(",)
     nodes = (ast.Call,)
+    names = frozenset({"transpose"})
 
     def visit(self, node: ast.AST, context: FunctionContext) -> Iterable[Finding]:
         assert isinstance(node, ast.Call)
-        if not (isinstance(node.func, ast.Attribute) and node.func.attr == "transpose" and _two_axes(node)):
+        if not (isinstance(node.func, ast.Attribute) and _two_axes(node)):
             return
         kind = context.kind(node.func.value)
         axes = tuple(_integer(a) for a in node.args)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ..knowledge.names import COMPILE_TIME_DECORATORS
+from ..knowledge.names import COMPILE_TIME_DECORATORS, canonical
 from .module import ClassInfo, FunctionInfo
 from .names import dotted
 from .project import Project
 
 Target = tuple[FunctionInfo, ClassInfo | None]
+# Packages that no project defines functions in.
+_NO_PROJECT = frozenset({"mindspore", "numpy"})
 Call = tuple[ast.AST, FunctionInfo, ClassInfo | None]
 
 
@@ -36,32 +38,64 @@ class CallGraph:
                 yield attribute, found, holder
 
     def _split(self, function: FunctionInfo) -> tuple[list[tuple[ast.AST, FunctionInfo]], list[ast.Attribute]]:
-        """What a function calls whatever its `self` is, and the attributes that depend on it."""
+        """What a function calls whatever its `self` is, and the attributes that depend on it: `self.a`, `self.a.b` and
+        `super().a`."""
         names: dict[str, FunctionInfo | None] = {}
+        heads: dict[str, str | ClassInfo | None] = {}
         fixed: list[tuple[ast.AST, FunctionInfo]] = []
         own: list[ast.Attribute] = []
+        receiver = function.receiver
         for node in function.loads:
             if isinstance(node, ast.Name):
                 if node.id not in names:
                     names[node.id] = self._by_name(function, node.id)
                 found = names[node.id]
-            elif isinstance(node, ast.Attribute) and self._depends_on_self(function, node):
-                own.append(node)
-                continue
             else:
-                found = self._elsewhere(function, node)  # type: ignore[arg-type]
-            if found is not None:
+                value: ast.expr = node.value  # type: ignore[attr-defined]
+                depth = 1
+                while value.__class__ is ast.Attribute:
+                    value = value.value
+                    depth += 1
+                if value.__class__ is ast.Name:
+                    head: str = value.id
+                    if head == receiver:
+                        if depth <= 2:
+                            own.append(node)  # type: ignore[arg-type]
+                        continue
+                    if head not in heads:
+                        heads[head] = self._head(function, head)
+                    meaning = heads[head]
+                    if meaning is None:
+                        continue
+                    found = self._under(meaning, node, depth)  # type: ignore[arg-type]
+                elif value.__class__ is ast.Call and depth == 1:
+                    if _is_super(value):
+                        own.append(node)  # type: ignore[arg-type]
+                        continue
+                    made = self._project.called_class(function, value)
+                    found = self._project.method(made, node.attr) if made else None  # type: ignore[attr-defined]
+                else:
+                    continue
+            if found is not None and (isinstance(node, ast.Name) or not _runs_while_compiling(found)):
                 fixed.append((node, found))
         return fixed, own
 
-    @staticmethod
-    def _depends_on_self(function: FunctionInfo, node: ast.Attribute) -> bool:
-        value = node.value
-        if isinstance(value, ast.Call):
-            return isinstance(value.func, ast.Name) and value.func.id == "super"
-        if isinstance(value, ast.Attribute):
-            value = value.value
-        return isinstance(value, ast.Name) and value.id == function.receiver
+    def _head(self, function: FunctionInfo, name: str) -> str | ClassInfo | None:
+        """What `name.attribute` may lead into: the import that `name` is, or a class of the project; None for what can
+        lead to no function of it."""
+        meaning = function.names.lookup(name)
+        if meaning is not None:
+            return None if meaning.partition(".")[0] in _NO_PROJECT else meaning
+        known = self._project.visible(function, name)
+        return known if isinstance(known, ClassInfo) else None
+
+    def _under(self, head: str | ClassInfo, node: ast.Attribute, depth: int) -> FunctionInfo | None:
+        """The function behind `head.attribute`, or behind a longer chain over an import."""
+        if isinstance(head, ClassInfo):
+            return self._project.method(head, node.attr) if depth == 1 else None
+        chain = (dotted(node) or "").partition(".")[2]
+        found = self._project.definition(canonical(f"{head}.{chain}"))
+        return found if isinstance(found, FunctionInfo) else None
 
     def _by_name(self, function: FunctionInfo, name: str) -> FunctionInfo | None:
         known = self._project.visible(function, name)
@@ -91,15 +125,6 @@ class CallGraph:
         method = self._project.method(cell, node.attr, after=_class_around(function))
         return [(method, cell)] if method and not _runs_while_compiling(method) else []
 
-    def _elsewhere(self, function: FunctionInfo, node: ast.Attribute) -> FunctionInfo | None:
-        """`module.function`, `Class.method` and `Class(...).method`."""
-        if isinstance(node.value, ast.Call):
-            made = self._project.called_class(function, node.value)
-            found = self._project.method(made, node.attr) if made else None
-        else:
-            found = self._dotted(function, node)
-        return found if found and not _runs_while_compiling(found) else None
-
     def _member(self, cell: ClassInfo, attribute: str, method: str) -> list[Target]:
         """What `self.<attribute>` calls, or `self.<attribute>.<method>`; of a container, what its elements call."""
         key = (cell, attribute, method)
@@ -121,19 +146,9 @@ class CallGraph:
                 found.append((called, held))
         return found
 
-    def _dotted(self, function: FunctionInfo, node: ast.Attribute) -> FunctionInfo | None:
-        name = dotted(node)
-        if name is None:
-            return None
-        qualified = function.names.qualify(name)
-        if qualified is not None:
-            found = None if qualified.startswith("mindspore.") else self._project.definition(qualified)
-        elif isinstance(node.value, ast.Name):
-            known = self._project.visible(function, node.value.id)
-            found = self._project.method(known, node.attr) if isinstance(known, ClassInfo) else None
-        else:
-            return None
-        return found if isinstance(found, FunctionInfo) else None
+
+def _is_super(call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Name) and call.func.id == "super"
 
 
 def _class_around(function: FunctionInfo) -> ClassInfo | None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from functools import cached_property
+from typing import Any
 
 from .kinds import CONSTANT, NO_VALUE, TENSOR, UNKNOWN, Kind, Tag, join, join_all, literal
 from .module import ClassInfo, FunctionInfo, Module
@@ -33,9 +34,17 @@ class Inference:
     def __init__(self, project: Project, reached: dict[FunctionInfo, Reached]):
         self.project = project
         self.reached = reached
+        # What rules work out once for a run, by keys of their own.
+        self.notes: dict[Hashable, Any] = {}
         self._functions: dict[FunctionInfo, FunctionKinds] = {}
         self._attributes: dict[tuple[ClassInfo, str], Kind] = {}
         self._globals: dict[tuple[Module, str], Kind] = {}
+
+    def release(self) -> None:
+        """Forget everything; nothing can be asked any more."""
+        for known in self._functions.values():
+            known.kinds.clear()
+        vars(self).clear()
 
     @cached_property
     def reached_by_module(self) -> dict[Module, list[FunctionInfo]]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from ..knowledge.names import WRAPPER_NAMES
 from ..source.parsing import parse_tree
 from ..source.text import SourceText
-from .names import FunctionNode, Names, dotted, statements
+from .names import FunctionNode, Names, Scan, dotted, scan, statements
 from .tree import parents, preorder
 
 _BLOCKS = (ast.If, ast.Try, ast.With, ast.For, ast.While, ast.AsyncWith, ast.AsyncFor)
@@ -38,7 +38,7 @@ class FunctionInfo:
     @cached_property
     def names(self) -> Names:
         outer = self.outer.names if self.outer else self.module.names
-        return outer.of_function(self.node, self.nodes, self.module.package)
+        return outer.of_function(self._scan, self.module.package)
 
     @cached_property
     def nodes(self) -> list[ast.AST]:
@@ -46,13 +46,13 @@ class FunctionInfo:
         return preorder(*self.node.body)
 
     @cached_property
+    def _scan(self) -> Scan:
+        return scan(self.node, self.nodes)
+
+    @property
     def loads(self) -> list[ast.AST]:
         """The names that the body reads and its attribute accesses, in source order."""
-        return [
-            node for node in self.nodes
-            if node.__class__ is ast.Attribute
-            or (node.__class__ is ast.Name and node.ctx.__class__ is ast.Load)
-        ]  # fmt: skip
+        return self._scan.loads
 
     @cached_property
     def parents(self) -> dict[ast.AST, ast.AST]:
@@ -71,39 +71,46 @@ class FunctionInfo:
     def self_assignments(self) -> list[tuple[str, ast.expr]]:
         """`(attribute, value)` of each plain `self.attribute = value` in the method."""
         found: list[tuple[str, ast.expr]] = []
-        for node in statements(self.node.body):
-            if isinstance(node, ast.Assign):
-                targets, value = node.targets, node.value
-            elif isinstance(node, ast.AnnAssign) and node.value is not None:
-                targets, value = [node.target], node.value
+        for node in self.statements:
+            kind = node.__class__
+            if kind is ast.Assign:
+                targets, value = node.targets, node.value  # type: ignore[attr-defined]
+            elif kind is ast.AnnAssign and node.value is not None:  # type: ignore[attr-defined]
+                targets, value = [node.target], node.value  # type: ignore[attr-defined]
             else:
                 continue
-            for target in targets:
-                if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
-                    if target.value.id == self.receiver:
-                        found.append((target.attr, value))
+            found += ((name, value) for target in targets if (name := self._own_attribute(target)))
         return found
 
     @cached_property
     def self_appends(self) -> list[tuple[str, ast.expr]]:
         """`(attribute, value)` of each `self.attribute.append(value)` in the method."""
-        if self.owner is None or b".append(" not in self.module.source.utf8:
+        if self.owner is None or not self.module.appends:
             return []
         found: list[tuple[str, ast.expr]] = []
-        for node in statements(self.node.body):
-            call = node.value if isinstance(node, ast.Expr) else None
-            if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and len(call.args) == 1):
-                continue
-            held = call.func.value
-            if call.func.attr == "append" and isinstance(held, ast.Attribute) and isinstance(held.value, ast.Name):
-                if held.value.id == self.receiver:
-                    found.append((held.attr, call.args[0]))
+        for node in self.statements:
+            call = node.value if node.__class__ is ast.Expr else None
+            if call.__class__ is ast.Call and call.func.__class__ is ast.Attribute and call.func.attr == "append":
+                name = self._own_attribute(call.func.value)
+                if name and len(call.args) == 1:
+                    found.append((name, call.args[0]))
         return found
+
+    @cached_property
+    def statements(self) -> list[ast.stmt]:
+        """Every statement of the body, depth first, those of nested functions and classes left out."""
+        return statements(self.node.body)
+
+    def _own_attribute(self, node: ast.expr) -> str:
+        """`name` of `self.name`, else empty."""
+        if node.__class__ is ast.Attribute and node.value.__class__ is ast.Name:
+            return node.attr if node.value.id == self.receiver else ""
+        return ""
 
     @cached_property
     def wrapped(self) -> dict[str, str]:
         """Variable to function name, for each `variable = ms.grad(function)` or the like in the body."""
-        return _wrapping_assignments(self.node.body, self.names)
+        return _wrapping_assignments(self.statements, self.names) if self.module.wraps else {}
 
     @cached_property
     def locals(self) -> dict[str, FunctionInfo]:
@@ -186,9 +193,20 @@ class Module:
         return Names.of_module(self.tree, self.package)
 
     @cached_property
+    def appends(self) -> bool:
+        """Whether `append` is called anywhere in the file."""
+        return b".append(" in self.source.utf8
+
+    @cached_property
+    def wraps(self) -> bool:
+        """Whether a function is handed on by a call of `WRAPPER_NAMES` anywhere in the file."""
+        data = self.source.utf8
+        return any(name.rpartition(".")[2].encode() in data for name in WRAPPER_NAMES)
+
+    @cached_property
     def wrapped(self) -> dict[str, str]:
         """Variable to function name, for each `variable = ms.grad(function)` or the like at module level."""
-        return _wrapping_assignments(self.tree.body, self.names)
+        return _wrapping_assignments(statements(self.tree.body), self.names) if self.wraps else {}
 
     @cached_property
     def nested(self) -> dict[FunctionInfo, dict[str, FunctionInfo]]:
@@ -257,10 +275,10 @@ def module_name(path: Path) -> str:
     return ".".join(parts) or path.parent.name
 
 
-def _wrapping_assignments(body: list[ast.stmt], names: Names) -> dict[str, str]:
+def _wrapping_assignments(nodes: list[ast.stmt], names: Names) -> dict[str, str]:
     return {
         target.id: node.value.args[0].id
-        for node in statements(body)
+        for node in nodes
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and node.value.args
         and isinstance(node.value.args[0], ast.Name) and names.resolve(node.value.func) in WRAPPER_NAMES
         for target in node.targets

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from ..knowledge.names import canonical
 from .tree import preorder
@@ -12,6 +13,10 @@ FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _NESTED = frozenset((*_SCOPES, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp))
+_COMPOUND = frozenset(
+    {ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try, ast.Match}
+    | ({ast.TryStar} if hasattr(ast, "TryStar") else set())
+)
 _BINDERS = frozenset(
     {ast.Import, ast.ImportFrom, ast.Global, ast.Nonlocal, ast.ExceptHandler, ast.MatchAs, ast.MatchStar,
      ast.MatchMapping}
@@ -53,52 +58,79 @@ def import_bindings(node: ast.Import | ast.ImportFrom, package: str) -> Iterator
             yield item.asname or item.name, f"{base}.{item.name}" if base else item.name
 
 
-def statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+def statements(body: Iterable[ast.stmt]) -> list[ast.stmt]:
     """Every statement under `body`, depth first, not entering functions and classes."""
+    found: list[ast.stmt] = []
     for node in body:
-        yield node
-        if isinstance(node, _SCOPES):
+        found.append(node)
+        if node.__class__ not in _COMPOUND:
             continue
         for field in ("body", "orelse", "finalbody"):
             inner = getattr(node, field, None)
             if inner:
-                yield from statements(inner)
+                found += statements(inner)
         for handler in getattr(node, "handlers", ()):
-            yield from statements(handler.body)
+            found += statements(handler.body)
         for case in getattr(node, "cases", ()):
-            yield from statements(case.body)
+            found += statements(case.body)
+    return found
 
 
-def bound_names(function: FunctionNode, nodes: list[ast.AST]) -> frozenset[str]:
-    """The names local to a function, whose body's nodes are `nodes`: parameters and whatever the body binds, nested
-    scopes left out."""
+@dataclass(slots=True)
+class Scan:
+    """What one pass over the nodes of a function's body tells: `bound` are the names local to it (parameters and
+    whatever the body binds, nested scopes left out), `loads` the names that it reads and its attribute accesses in
+    source order, `imports` its import statements; both nested scopes included."""
+
+    bound: frozenset[str]
+    loads: list[ast.AST]
+    imports: list[ast.Import | ast.ImportFrom]
+
+
+def scan(function: FunctionNode, nodes: list[ast.AST]) -> Scan:
+    """See `Scan`; `nodes` are those of the body, in source order."""
     names = {a.arg for a in all_arguments(function.args)}
     outer: set[str] = set()
     inner: set[ast.AST] = set()
+    loads: list[ast.AST] = []
+    imports: list[ast.Import | ast.ImportFrom] = []
+    keep, attribute, name, load = loads.append, ast.Attribute, ast.Name, ast.Load
     for node in nodes:
         kind = node.__class__
-        if node in inner:
-            continue
-        if kind is ast.Name:
-            if node.ctx.__class__ is not ast.Load:  # type: ignore[attr-defined]
+        if kind is attribute:
+            keep(node)
+        elif kind is name:
+            if node.ctx.__class__ is load:  # type: ignore[attr-defined]
+                keep(node)
+            elif node not in inner:
                 names.add(node.id)  # type: ignore[attr-defined]
         elif kind in _NESTED:
-            inner.update(preorder(node)[1:])
+            if node in inner:
+                continue
+            inside = preorder(node)[1:]
+            inner.update(inside)
             if isinstance(node, _DEFINITIONS):
                 names.add(node.name)
             else:
-                walruses = (n.target for n in preorder(node) if isinstance(n, ast.NamedExpr))
-                names.update(target.id for target in walruses)
+                names.update(n.target.id for n in inside if isinstance(n, ast.NamedExpr))
         elif kind in _BINDERS:
             if isinstance(node, (ast.Import, ast.ImportFrom)):
-                names.update(item.asname or item.name.split(".")[0] for item in node.names)
-            elif isinstance(node, (ast.Global, ast.Nonlocal)):
-                outer.update(node.names)
-            elif isinstance(node, ast.MatchMapping):
-                names.update(filter(None, (node.rest,)))
-            else:
-                names.update(filter(None, (node.name,)))  # type: ignore[attr-defined]
-    return frozenset(names - outer)
+                imports.append(node)
+            if node not in inner:
+                _bind(node, names, outer)
+    return Scan(frozenset(names - outer), loads, imports)
+
+
+def _bind(node: ast.AST, names: set[str], outer: set[str]) -> None:
+    """Note what a node of `_BINDERS` binds; what it declares to be of a scope further out goes into `outer`."""
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        names.update(item.asname or item.name.split(".")[0] for item in node.names)
+    elif isinstance(node, (ast.Global, ast.Nonlocal)):
+        outer.update(node.names)
+    elif isinstance(node, ast.MatchMapping):
+        names.update(filter(None, (node.rest,)))
+    else:
+        names.update(filter(None, (node.name,)))  # type: ignore[attr-defined]
 
 
 def all_arguments(arguments: ast.arguments) -> list[ast.arg]:
@@ -139,13 +171,11 @@ class Names:
                     names.aliases[node.targets[0].id] = meaning
         return names
 
-    def of_function(self, function: FunctionNode, nodes: list[ast.AST], package: str) -> Names:
-        """The scope inside a function, whose body's nodes are `nodes`: its locals hide outer aliases, its own imports
-        make new ones."""
-        inner = Names(self, bound_names(function, nodes))
-        for node in nodes:
-            if isinstance(node, (ast.Import, ast.ImportFrom)):
-                inner.add_import(node, package)
+    def of_function(self, body: Scan, package: str) -> Names:
+        """The scope inside a function: its locals hide outer aliases, its own imports make new ones."""
+        inner = Names(self, body.bound)
+        for node in body.imports:
+            inner.add_import(node, package)
         return inner
 
     def add_import(self, node: ast.Import | ast.ImportFrom, package: str) -> None:

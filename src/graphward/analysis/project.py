@@ -12,6 +12,7 @@ from .tree import children
 
 # Re-exports chain through `__init__` files; a longer chain is a cycle.
 _MAX_HOPS = 12
+_LEAVES = frozenset({ast.Name, ast.Constant})
 
 
 class Project:
@@ -23,6 +24,7 @@ class Project:
         self._loader = loader
         self._bases: dict[ClassInfo, list[ClassInfo | str]] = {}
         self._mro: dict[ClassInfo, list[ClassInfo]] = {}
+        self._held: dict[tuple[ClassInfo, str], list[ClassInfo]] = {}
         self._constructed: dict[ast.expr, list[ClassInfo]] = {}
         self._appended: dict[ClassInfo, dict[str, list[tuple[FunctionInfo, ast.expr]]]] = {}
         self._attributes: dict[ClassInfo, dict[str, list[tuple[FunctionInfo, ast.expr]]]] = {}
@@ -141,11 +143,14 @@ class Project:
     def attribute_classes(self, info: ClassInfo, attribute: str) -> list[ClassInfo]:
         """The project classes whose instances `self.<attribute>` holds, itself or as a container, where assignments
         and appends show it."""
-        found: list[ClassInfo] = []
-        values = self.attribute_values(info).get(attribute, [])
-        for method, value in [*values, *self._appended_values(info).get(attribute, [])]:
-            found += (c for c in self._made(method, value) if c not in found)
-        return found
+        key = (info, attribute)
+        if key not in self._held:
+            found: list[ClassInfo] = []
+            values = self.attribute_values(info).get(attribute, [])
+            for method, value in [*values, *self._appended_values(info).get(attribute, [])]:
+                found += (c for c in self._made(method, value) if c not in found)
+            self._held[key] = found
+        return self._held[key]
 
     def _appended_values(self, info: ClassInfo) -> dict[str, list[tuple[FunctionInfo, ast.expr]]]:
         if info not in self._appended:
@@ -167,6 +172,8 @@ class Project:
         stack: list[ast.AST] = [value]
         while stack:
             node = stack.pop()
+            if node.__class__ in _LEAVES:
+                continue
             made = self.called_class(function, node) if isinstance(node, ast.Call) else None
             if made is not None:
                 yield made

@@ -58,4 +58,19 @@ def preorder(*roots: ast.AST) -> list[ast.AST]:
 
 def parents(root: ast.AST, nodes: list[ast.AST]) -> dict[ast.AST, ast.AST]:
     """The parent of each of `nodes`, which are all those under `root`."""
-    return {child: node for node in (root, *nodes) for child in children(node)}
+    found: dict[ast.AST, ast.AST] = dict.fromkeys(children(root), root)
+    # `children` written out, as in `preorder`.
+    for node in nodes:
+        fields = _FIELDS.get(node.__class__)
+        if fields is None or node.__class__ in _GAPPED:
+            for child in children(node):
+                found[child] = node
+            continue
+        for name in fields:
+            value = getattr(node, name, None)
+            if value.__class__ is list:
+                for child in value:
+                    found[child] = node
+            elif value is not None:
+                found[value] = node
+    return found

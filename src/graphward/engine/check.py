@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import gc
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +19,7 @@ from ..rules.rule import Rule
 from ..rules.selection import matches
 from ..rules.suppression import unsuppressed
 from ..source.text import SourceText
+from .visits import Visits
 from .workspace import Problem, Workspace
 
 Progress = Callable[[int, int], None]
@@ -54,6 +54,16 @@ class Analysis:
     reached: dict[FunctionInfo, Reached]
     inference: Inference
 
+    def release(self) -> None:
+        """Give the memory of the trees back. Nodes, functions, classes and kinds hold each other in circles, and to
+        walk millions of them in search of such costs more than the check itself; so the circles are cut by hand."""
+        for module in self.project.modules.values():
+            for part in (*module.functions, *module.classes, module):
+                vars(part).clear()
+        self.inference.release()
+        for part in (self.project, self):
+            vars(part).clear()
+
 
 def analyse(workspace: Workspace) -> Analysis:
     """Parse, index and find the graph regions."""
@@ -75,10 +85,11 @@ def analyse(workspace: Workspace) -> Analysis:
 
 def check(
     workspace: Workspace, rules: Sequence[Rule], config: Config, *, only: Iterable[Path] | None = None,
-    progress: Progress | None = None,
+    progress: Progress | None = None, analysis: Analysis | None = None,
 ) -> CheckResult:  # fmt: skip
-    """The findings in the files of the workspace (or in `only`), suppressed ones left out."""
-    analysis = analyse(workspace)
+    """The findings in the files of the workspace (or in `only`), suppressed ones left out. `analysis` is that of the
+    workspace as it stands, where there is one already."""
+    analysis = analysis or analyse(workspace)
     wanted = set(workspace.files if only is None else only)
     options = Options(config.op_style, config.target_version)
     by_module: dict[Module, list[Reached]] = {}
@@ -105,10 +116,7 @@ def _check_module(
     active = [r for r in active if not _ignored_here(r, module.path, config)]
     if not active:
         return []
-    table: dict[type[ast.AST], list[Rule]] = {}
-    for rule in active:
-        for node_type in rule.nodes:
-            table.setdefault(node_type, []).append(rule)
+    visits = Visits(module, active)
     whole = [r for r in active if r.overrides("visit_function")]
     findings: list[Finding] = []
     nested = _nested_nodes(functions)
@@ -116,12 +124,10 @@ def _check_module(
         context = FunctionContext(reached, analysis.inference, options)
         for rule in whole:
             findings += rule.visit_function(context)
-        if table:
-            skip = nested.get(reached.function, frozenset())
-            for node in reached.function.nodes:
-                for rule in table.get(type(node), ()):
-                    if node not in skip:
-                        findings += rule.visit(node, context)
+        skip = nested.get(reached.function, frozenset())
+        for rule, node in visits.of(reached.function):
+            if node not in skip:
+                findings += rule.visit(node, context)
     cells = [r for r in active if r.overrides("visit_cell")]
     if cells:
         for info in module.classes:

@@ -17,7 +17,7 @@ from ..rules.rule import Rule
 from ..rules.selection import selected_rules
 from ..source.discovery import discover
 from .cache import Cache
-from .check import CheckResult, check
+from .check import CheckResult, analyse, check
 from .shards import Shard, shards
 from .workspace import Problem, Workspace
 
@@ -117,17 +117,21 @@ def _check_load(parts: list[Shard], config: Config) -> list[tuple[Shard, CheckRe
 
 
 def _check_shards(parts: list[Shard], config: Config) -> Iterator[tuple[Shard, CheckResult, list[Path]]]:
-    for part in parts:
+    # The largest first: the others then fit into the memory that it gives back.
+    for part in sorted(parts, key=lambda p: -p.size):
         yield part, *_check_shard(part, config)
 
 
 def _check_shard(part: Shard, config: Config) -> tuple[CheckResult, list[Path]]:
-    # The process ends soon after, and walking millions of tree nodes to free them costs more than the check itself.
+    # Walking millions of tree nodes to find those that can be freed costs more than the check itself.
     gc.disable()
     try:
         workspace = Workspace(part.files)
-        result = check(workspace, rules_of(config), config)
-        return result, workspace.read_beyond(part.files)
+        analysis = analyse(workspace)
+        result = check(workspace, rules_of(config), config, analysis=analysis)
+        reads = workspace.read_beyond(part.files)
+        analysis.release()
+        return result, reads
     finally:
         gc.freeze()
         gc.enable()

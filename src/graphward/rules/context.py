@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from ..analysis.inference import Inference
 from ..analysis.kinds import Kind
@@ -24,6 +26,18 @@ class Options:
     target_version: str = "2.10"
 
 
+Value = TypeVar("Value")
+
+
+def once(inference: Inference, key: Hashable, make: Callable[[], Value]) -> Value:
+    """See `Context.once`; for where there is no context."""
+    notes = inference.notes
+    if key not in notes:
+        notes[key] = make()
+    found: Value = notes[key]
+    return found
+
+
 class Context:
     """A place in a module."""
 
@@ -32,6 +46,10 @@ class Context:
         self.inference = inference
         self.project: Project = inference.project
         self.options = options
+
+    def once(self, key: Hashable, make: Callable[[], Value]) -> Value:
+        """What `make` gives, worked out once for the whole run and kept as long as its analysis."""
+        return once(self.inference, key, make)
 
     def text(self, node: ast.AST) -> str:
         """The source of a node."""

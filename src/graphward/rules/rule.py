@@ -25,7 +25,9 @@ class Rule:
 
     `triggers`: bytes of which a file must hold at least one for the rule to run on it (a test proves that no
     fixture lacks them). `targets`: the MindSpore versions that the rule speaks of, `>=2.7` or `>=2.7,<2.9`.
-    `nodes`: the node types that `visit` wants. The docstring is the rule's page, in the sections of PAGE_SECTIONS.
+    `nodes`: the node types that `visit` wants. `names`: of calls, attributes and names, only those with one of these as
+    the last part of the name (`exp` of `ops.exp(x)`), or with an import's alias of one; empty for all. The docstring is
+    the rule's page, in the sections of PAGE_SECTIONS.
     """
 
     code: ClassVar[str]
@@ -34,6 +36,7 @@ class Rule:
     triggers: ClassVar[tuple[bytes, ...]]
     targets: ClassVar[str] = ">=2.7"
     nodes: ClassVar[tuple[type[ast.AST], ...]] = ()
+    names: ClassVar[frozenset[str]] = frozenset()
 
     def visit(self, node: ast.AST, context: FunctionContext) -> Iterable[Finding]:
         """Called for each node of a type in `nodes` in each function that a graph region compiles."""
