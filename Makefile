@@ -16,7 +16,7 @@ help:
 	@echo "make demo   migrate a copy of examples/pynative_bert, print the diff and the verdicts"
 	@echo "make test   the test suite, with the real compiler (ARGS='-k lsp' narrows it)"
 	@echo "make lint   ruff and mypy"
-	@echo "make bench  graphward check as a multiple of ast.parse over seven MindSpore packages"
+	@echo "make bench  check: cost against ast.parse, agreement with the compiler; verify: speed against a process for each Cell"
 	@echo "make wheel  build dist/*.whl"
 
 $(STAMP): pyproject.toml
@@ -39,6 +39,8 @@ lint: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks.check $(ARGS)
+	$(BIN)/python -m benchmarks.verify
+	$(BIN)/python -m benchmarks.agreement --real
 
 wheel: $(STAMP)
 	$(BIN)/python -m build --wheel --no-isolation

@@ -149,7 +149,9 @@ def vary(source: SourceText, variant: str) -> SourceText:
     elif variant == "no final newline":
         text = text.rstrip("\n")
     elif variant == "chinese comment":
-        text = re.sub(r"(?m)^class ", "# 图模式 😀\nclass ", text)
+        # Above the network's class only, where it is called Net: a fix may put a class or a decorator above others.
+        which = r"(?m)^class (?=Net\b)" if re.search(r"(?m)^class Net\b", text) else r"(?m)^class "
+        text = re.sub(which, "# 图模式 😀\nclass ", text)
     return SourceText(source.path, text.encode(), source.encoding, variant == "bom")
 
 

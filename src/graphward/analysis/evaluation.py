@@ -7,14 +7,21 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ..knowledge import signatures as known
-from .kinds import CONSTANT, UNKNOWN, Kind, Tag, join, join_all, literal
+from .arithmetic import binary, comparison
+from .call_results import CallResults
+from .kinds import BOOLEAN, CONSTANT, NO_VALUE, STRING, UNKNOWN, Kind, Tag, join, join_all, literal, sequence
 from .module import ClassInfo, FunctionInfo
-from .names import dotted
+from .names import all_arguments, dotted
+from .narrowing import Environment, narrowed, truth
+from .parts import attribute, item, part, unpacked
 
 if TYPE_CHECKING:
     from .inference import Inference
 
-Environment = dict[str, Kind]
+_NUMPY_CONSTANTS = frozenset({"numpy.pi", "numpy.e", "numpy.inf", "numpy.nan", "numpy.newaxis", "math.pi", "math.e",
+                              "math.inf"})  # fmt: skip
+# A lambda that calls lambdas is followed this deep.
+_MAX_LAMBDAS = 4
 
 
 class Evaluator:
@@ -28,404 +35,504 @@ class Evaluator:
         self.receiver = function.receiver
         reached = inference.reached.get(function)
         self.cell = reached.cell if reached and reached.cell else _owner(function)
-        self._methods: dict[type[ast.expr], Callable[..., Kind]] = {
-            ast.Constant: self._constant, ast.Name: self._name, ast.Attribute: self._attribute, ast.Call: self._call,
-            ast.BinOp: self._binop, ast.UnaryOp: self._unary, ast.Compare: self._compare, ast.BoolOp: self._boolop,
-            ast.IfExp: self._ifexp, ast.Subscript: self._subscript, ast.Tuple: self._sequence,
-            ast.List: self._sequence, ast.Set: self._sequence, ast.Dict: self._dict, ast.ListComp: self._comprehension,
-            ast.GeneratorExp: self._comprehension, ast.SetComp: self._comprehension, ast.DictComp: self._dictcomp,
-            ast.Lambda: self._lambda, ast.NamedExpr: self._walrus, ast.Starred: self._starred,
-        }  # fmt: skip
+        self.results = CallResults(self)
+        self._free: dict[str, Kind] = {}
+        self._meanings: dict[str, str | None] = {}
+        self._lambdas = 0
+        self._attributes_known = False
 
     def evaluate(self, node: ast.expr, env: Environment) -> Kind:
-        method = self._methods.get(type(node))
-        kind = method(node, env) if method else self._other(node, env)
+        method = _METHODS.get(node.__class__)
+        kind = method(self, node, env) if method is not None else self._other(node, env)
         self.record[node] = kind
         return kind
 
-    # Parts and elements
-
-    def part(self, kind: Kind) -> Kind:
-        """What unpacking or indexing with an unknown index gives."""
-        if kind.elements:
-            return join_all(list(kind.elements))
-        if kind.is_tensor:
-            return Kind(Tag.TENSOR, kind.variable, kind.certain, kind.dtype, evidence=kind.evidence)
-        if kind.tag is Tag.NDARRAY:
-            return Kind(Tag.NDARRAY, kind.variable, kind.certain, kind.dtype, evidence=kind.evidence)
-        if kind.tag is Tag.SHAPE:
-            return Kind(Tag.CONSTANT, evidence=kind.evidence)
-        if kind.tag is Tag.CELLS:
-            return Kind(Tag.CELL, evidence=kind.evidence)
-        if kind.tag in (Tag.SEQUENCE, Tag.DICT) and kind.variable:
-            return Kind(Tag.TENSOR, True, False, evidence=kind.evidence or "an element of a container of Tensors")
-        return Kind(Tag.UNKNOWN, kind.variable, False, evidence=kind.evidence)
-
-    def element(self, kind: Kind, node: ast.expr, env: Environment) -> Kind:
-        """What iterating over `node`, whose kind is `kind`, gives."""
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args:
-            inner = [self.record.get(a, UNKNOWN) for a in node.args]
-            if node.func.id == "enumerate":
-                pair = (CONSTANT, self.element(inner[0], node.args[0], env))
-                return Kind(Tag.SEQUENCE, inner[0].variable, elements=pair)
-            if node.func.id == "zip":
-                parts = tuple(self.element(k, a, env) for k, a in zip(inner, node.args, strict=True))
-                return Kind(Tag.SEQUENCE, any(p.variable for p in parts), elements=parts)
-            if node.func.id == "range":
-                return CONSTANT
-        return self.part(kind)
-
-    def binary(self, left: Kind, right: Kind) -> Kind:
-        """The kind of an arithmetic result."""
-        variable = left.variable or right.variable
-        certain = left.certain and right.certain
-        evidence = (left if left.variable else right).evidence
-        for one, other in ((left, right), (right, left)):
-            if one.is_tensor:
-                dtype = one.dtype if other.dtype in (None, one.dtype) and not other.variable else None
-                if other.is_tensor and one.dtype == other.dtype:
-                    dtype = one.dtype
-                return Kind(Tag.TENSOR, variable, one.certain, dtype, evidence=evidence)
-        for one in (left, right):
-            if one.tag is Tag.NDARRAY:
-                return Kind(Tag.NDARRAY, variable, certain, one.dtype, evidence=evidence)
-        for one in (left, right):
-            if one.tag is Tag.SCALAR:
-                return Kind(Tag.SCALAR, variable, certain, evidence=evidence)
-        if left.tag is right.tag and left.tag in (Tag.CONSTANT, Tag.SHAPE, Tag.SEQUENCE):
-            elements = (*left.elements, *right.elements) if left.elements and right.elements else None
-            return Kind(left.tag, variable, certain, elements=elements, evidence=evidence)
-        if variable:
-            return Kind(Tag.UNKNOWN, True, False, evidence=evidence)
-        return Kind(Tag.CONSTANT, False, certain, evidence=evidence)
-
-    # Expressions
+    # Names and attributes
 
     def _constant(self, node: ast.Constant, env: Environment) -> Kind:
         return literal(node.value)
 
     def _name(self, node: ast.Name, env: Environment) -> Kind:
-        if node.id in env:
-            return env[node.id]
-        qualified = self.function.names.lookup(node.id)
+        kind = env.get(node.id)
+        if kind is not None:
+            return kind
+        kind = self._free.get(node.id)
+        if kind is None:
+            kind = self._free[node.id] = self._find_name(node.id)
+        return kind
+
+    def _find_name(self, name: str) -> Kind:
+        if name == self.receiver and self.cell is not None:
+            return self._self()
+        qualified = self.function.names.lookup(name)
         if qualified is not None:
             return self._imported(qualified)
-        found = self.project.visible(self.function, node.id)
+        found = self.project.visible(self.function, name)
         if isinstance(found, FunctionInfo):
-            return Kind(Tag.FUNCTION, name=found.qualname)
+            return Kind(Tag.FUNCTION, name=found.qualname, info=found)
         if isinstance(found, ClassInfo):
             return Kind(Tag.OBJECT, name=found.qualname)
-        if self.function.names.is_local(node.id):
+        if self.function.names.is_local(name):
             return UNKNOWN
-        return self.inference.global_name(self.function.module, node.id)
+        return self.inference.global_name(self.function.module, name)
+
+    def _self(self) -> Kind:
+        assert self.cell is not None
+        return Kind(Tag.CELL, name=self.cell.qualname, evidence=f"{self.receiver} is the instance", info=self.cell)
 
     def _imported(self, qualified: str) -> Kind:
         owner, _, name = qualified.rpartition(".")
-        module = self.project.module(owner) if owner and not qualified.startswith(("mindspore.", "numpy.")) else None
-        if module is not None and name in module.assignments:
-            return self.inference.global_name(module, name)
-        if qualified.startswith(("mindspore.", "numpy.")) and name in known.DTYPES:
-            return Kind(Tag.CONSTANT, value=known.DTYPES[name], name=qualified)
+        if qualified.startswith(("mindspore.", "numpy.")):
+            if name in known.DTYPES:
+                return Kind(Tag.CONSTANT, value=known.DTYPES[name], name=qualified)
+        elif owner:
+            module = self.project.module(owner)
+            if module is not None and name in module.assignments:
+                return self.inference.global_name(module, name)
+            found = self.project.definition(qualified)
+            if isinstance(found, FunctionInfo):
+                return Kind(Tag.FUNCTION, name=found.qualname, info=found)
         return Kind(Tag.OBJECT, name=qualified)
+
+    @staticmethod
+    def _is_free(node: ast.expr, env: Environment) -> bool:
+        """Whether a dotted name starts with one that no local hides."""
+        while node.__class__ is ast.Attribute:
+            node = node.value
+        return node.__class__ is ast.Name and node.id not in env
+
+    def _meaning(self, node: ast.expr) -> str | None:
+        """What a dotted name means through imports."""
+        name = dotted(node)
+        if name is None:
+            return None
+        if name not in self._meanings:
+            self._meanings[name] = self.function.names.qualify(name)
+        return self._meanings[name]
 
     def _attribute(self, node: ast.Attribute, env: Environment) -> Kind:
         value = node.value
-        if isinstance(value, ast.Name) and value.id == self.receiver and self.cell is not None:
-            self.record[value] = Kind(Tag.CELL, name=self.cell.qualname)
-            if node.attr == "training":
-                return CONSTANT
-            return self.inference.attribute(self.cell, node.attr)
-        name = dotted(node)
-        qualified = self.function.names.qualify(name) if name and name.split(".")[0] not in env else None
-        if qualified is not None:
-            if qualified in ("numpy.pi", "numpy.e", "numpy.inf", "numpy.nan", "numpy.newaxis", "math.pi"):
-                return CONSTANT
-            return self._imported(qualified)
-        base = self.evaluate(value, env)
-        return self._attribute_of(base, node.attr)
+        if value.__class__ is ast.Name:
+            head = value.id
+            if head == self.receiver and self.cell is not None:
+                kind = env.get(f"{head}.{node.attr}")
+                if kind is None:
+                    kind = self.inference.member(self.cell, node.attr)
+                return kind
+        if self._is_free(value, env):
+            qualified = self._meaning(node)
+            if qualified is not None:
+                return CONSTANT if qualified in _NUMPY_CONSTANTS else self._imported(qualified)
+        elif self._attributes_known:
+            name = dotted(node)
+            if name is not None and name in env:
+                return env[name]
+        return self.attribute_of(self.evaluate(value, env), node.attr)
 
-    def _attribute_of(self, base: Kind, name: str) -> Kind:
-        if base.is_tensor or base.tag is Tag.NDARRAY:
-            if name == "shape":
-                return Kind(Tag.SHAPE, evidence="a shape is known while compiling")
-            if name in known.TENSOR_CONSTANT_ATTRIBUTES:
-                return CONSTANT
-            # `.T`, `.real`, `.data` keep the kind; a method waits for its call.
-            return Kind(base.tag, base.variable, base.certain, base.dtype, evidence=base.evidence)
-        if base.tag in (Tag.CELL, Tag.CELLS):
-            return Kind(Tag.UNKNOWN, False, False, evidence=base.evidence)
-        return Kind(Tag.UNKNOWN, base.variable, False, evidence=base.evidence)
+    def attribute_of(self, base: Kind, name: str) -> Kind:
+        """`base.name`."""
+        info = base.info
+        if isinstance(info, ClassInfo):
+            if base.elements is not None and base.keys is not None and base.tag is Tag.OBJECT and name in base.keys:
+                return base.elements[base.keys.index(name)]
+            if base.tag in (Tag.CELL, Tag.OBJECT):
+                kind = self.inference.member(info, name)
+                if kind.tag is not Tag.UNKNOWN:
+                    return kind
+        return attribute(base, name)
+
+    # Operators
 
     def _binop(self, node: ast.BinOp, env: Environment) -> Kind:
-        left, right = self.evaluate(node.left, env), self.evaluate(node.right, env)
-        if isinstance(node.op, ast.Mult):
-            for one, other in ((left, right), (right, left)):
-                if one.tag is Tag.SEQUENCE and other.tag is Tag.CONSTANT:
-                    return Kind(Tag.SEQUENCE, one.variable, one.certain, evidence=one.evidence,
-                                elements=one.elements and (join_all(list(one.elements)),))  # fmt: skip
-        return self.binary(left, right)
+        # Long sums lean to the left: a loop, since they are deeper than Python's stack.
+        chain = [node]
+        left = node.left
+        while left.__class__ is ast.BinOp:
+            chain.append(left)
+            left = left.left
+        kind = self.evaluate(left, env)
+        for one in reversed(chain):
+            kind = self.record[one] = binary(kind, self.evaluate(one.right, env), one.op)
+        return kind
 
     def _unary(self, node: ast.UnaryOp, env: Environment) -> Kind:
         operand = self.evaluate(node.operand, env)
         if isinstance(node.op, ast.Not):
-            return Kind(Tag.TENSOR if operand.is_tensor else operand.tag, operand.variable, operand.certain, "bool")
-        if isinstance(node.op, ast.USub) and isinstance(operand.value, (int, float)):
-            return literal(-operand.value)
+            known_truth = truth(operand)
+            if known_truth is not None:
+                return literal(not known_truth)
+            if operand.is_tensor:
+                return Kind(Tag.TENSOR, operand.variable, operand.certain, "bool", operand.rank,
+                            evidence=operand.evidence)  # fmt: skip
+            if operand.tag is Tag.SCALAR or operand.tag is Tag.NDARRAY or operand.variable:
+                tag = Tag.SCALAR if operand.tag is Tag.CONSTANT else operand.tag
+                return Kind(tag, operand.variable, operand.certain, "bool", evidence=operand.evidence)
+            return BOOLEAN if operand.certain else BOOLEAN.assumed()
+        if isinstance(node.op, ast.USub) and operand.value.__class__ in (int, float):
+            return literal(-operand.value)._replace(certain=operand.certain)
         return operand
 
     def _compare(self, node: ast.Compare, env: Environment) -> Kind:
-        kinds = [self.evaluate(e, env) for e in (node.left, *node.comparators)]
-        if all(isinstance(op, (ast.Is, ast.IsNot)) for op in node.ops):
-            return CONSTANT
-        result = kinds[0]
-        for kind in kinds[1:]:
-            result = self.binary(result, kind)
-        if result.is_tensor or result.tag is Tag.NDARRAY:
-            return Kind(result.tag, result.variable, result.certain, "bool", evidence=result.evidence)
-        tag = Tag.SCALAR if result.variable else Tag.CONSTANT
-        return Kind(tag, result.variable, result.certain, evidence=result.evidence)
+        kinds = [self.evaluate(node.left, env)]
+        for one in node.comparators:
+            kinds.append(self.evaluate(one, env))
+        return comparison(kinds, node.ops)
 
     def _boolop(self, node: ast.BoolOp, env: Environment) -> Kind:
-        return join_all([self.evaluate(v, env) for v in node.values])
+        """Each operand is read where the ones before it let it be reached."""
+        conjunction = isinstance(node.op, ast.And)
+        kinds: list[Kind] = []
+        for value in node.values:
+            kind = self.evaluate(value, env)
+            decided = truth(kind)
+            if decided is (not conjunction):
+                kinds.append(kind)
+                break
+            if decided is None or value is node.values[-1]:
+                kinds.append(kind)
+            env = narrowed(value, env, conjunction, lambda n, e=env: self._peek(n, e))  # type: ignore[misc]
+        return join_all(kinds) if kinds else literal(conjunction)
+
+    def _peek(self, node: ast.expr, env: Environment) -> Kind:
+        """The kind of a name or attribute in a condition that was evaluated already."""
+        return self.record.get(node) or self.evaluate(node, env)
+
+    def condition(self, test: ast.expr, env: Environment) -> tuple[bool | None, Environment, Environment]:
+        """Evaluates a condition: whether it is decided, and what is known where it holds and where it does not."""
+        decided = truth(self.evaluate(test, env))
+        if test.__class__ in _TELLING:
+            def peek(node: ast.expr) -> Kind:
+                return self._peek(node, env)
+
+            holds, fails = narrowed(test, env, True, peek), narrowed(test, env, False, peek)
+            if holds is not env or fails is not env:
+                self._attributes_known = True
+            return decided, holds, fails
+        return decided, env, env
 
     def _ifexp(self, node: ast.IfExp, env: Environment) -> Kind:
-        self.evaluate(node.test, env)
-        return join(self.evaluate(node.body, env), self.evaluate(node.orelse, env))
+        decided, holds, fails = self.condition(node.test, env)
+        if decided is not None:
+            return self.evaluate(node.body, holds) if decided else self.evaluate(node.orelse, fails)
+        one, other = self.evaluate(node.body, holds), self.evaluate(node.orelse, fails)
+        return self.chosen(one, other, self.record[node.test])
+
+    @staticmethod
+    def chosen(one: Kind, other: Kind, test: Kind) -> Kind:
+        """The join of what two branches leave; the compiler does not know which number a Tensor chose."""
+        joined = join(one, other)
+        if test.variable and joined.tag is Tag.CONSTANT and not joined.variable and one is not other:
+            if joined.value is NO_VALUE and (one.value is not NO_VALUE or other.value is not NO_VALUE):
+                number = joined.python_type in ("int", "float", "bool") or joined.name == "number"
+                return joined._replace(variable=True, tag=Tag.SCALAR if number else Tag.CONSTANT,
+                                       evidence=f"chosen by a condition on a Tensor; {test.evidence}")  # fmt: skip
+        return joined
 
     def _subscript(self, node: ast.Subscript, env: Environment) -> Kind:
         base, index = self.evaluate(node.value, env), self.evaluate(node.slice, env)
-        if base.tag is Tag.SHAPE and isinstance(node.slice, ast.Slice):
-            return base
-        if base.tag is Tag.SEQUENCE and isinstance(node.slice, ast.Slice):
-            return Kind(Tag.SEQUENCE, base.variable, base.certain, evidence=base.evidence,
-                        elements=base.elements and (join_all(list(base.elements)),))  # fmt: skip
-        if base.elements and isinstance(index.value, int) and -len(base.elements) <= index.value < len(base.elements):
-            return base.elements[index.value]
-        return self.part(base)
+        return item(base, index, node.slice)
+
+    def _slice(self, node: ast.Slice, env: Environment) -> Kind:
+        kinds = [self.evaluate(n, env) for n in (node.lower, node.upper, node.step) if n is not None]
+        variable = next((k for k in kinds if k.variable), None)
+        return Kind(Tag.CONSTANT, variable is not None, name="slice", evidence=variable.evidence if variable else "")
+
+    # Containers
 
     def _sequence(self, node: ast.Tuple | ast.List | ast.Set, env: Environment) -> Kind:
-        kinds = tuple(self.evaluate(e, env) for e in node.elts)
-        evidence = next((k.evidence for k in kinds if k.variable), "")
-        starred = any(isinstance(e, ast.Starred) for e in node.elts)
-        return Kind(Tag.SEQUENCE, any(k.variable for k in kinds), all(k.certain for k in kinds),
-                    elements=None if starred else kinds, evidence=evidence)  # fmt: skip
+        kinds: list[Kind] | None = []
+        whole: list[Kind] = []
+        for element in node.elts:
+            kind = self.evaluate(element, env)
+            whole.append(kind)
+            if kinds is None:
+                continue
+            if element.__class__ is ast.Starred:
+                inside = self.record[element.value]
+                kinds = [*kinds, *inside.elements] if inside.exact and inside.elements is not None else None
+            else:
+                kinds.append(kind)
+        name = "tuple" if node.__class__ is ast.Tuple else "list" if node.__class__ is ast.List else "set"
+        if kinds is not None:
+            return sequence(tuple(kinds), name)
+        return sequence(tuple(whole), name)._replace(elements=(join_all(whole),), exact=False)
 
     def _dict(self, node: ast.Dict, env: Environment) -> Kind:
-        kinds = [self.evaluate(e, env) for e in (*filter(None, node.keys), *node.values)]
-        return Kind(Tag.DICT, any(k.variable for k in kinds))
+        keys: list[object] = []
+        values: list[Kind] = []
+        exact, variable, evidence = True, False, ""
+        for key, value in zip(node.keys, node.values):
+            name = self.evaluate(key, env) if key is not None else None
+            kind = self.evaluate(value, env)
+            if kind.variable or (name is not None and name.variable):
+                variable, evidence = True, evidence or kind.evidence
+            if name is None and kind.keys is not None and kind.exact and kind.elements is not None:
+                keys += kind.keys
+                values += kind.elements
+            elif name is None or name.value is NO_VALUE:
+                exact = False
+                values.append(kind)
+            else:
+                keys.append(name.value)
+                values.append(kind)
+        if exact:
+            return Kind(Tag.DICT, variable, elements=tuple(values), keys=tuple(keys), exact=True, evidence=evidence)
+        return Kind(Tag.DICT, variable, elements=(join_all(values),) if values else None, evidence=evidence)
 
     def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp, env: Environment) -> Kind:
-        inner = self._generators(node.generators, env)
+        inner, sizes = self._generators(node.generators, env)
         element = self.evaluate(node.elt, inner)
-        return Kind(Tag.SEQUENCE, element.variable, element.certain, elements=(element,), evidence=element.evidence)
+        return Kind(Tag.SEQUENCE, element.variable or sizes.variable, element.certain, elements=(element,),
+                    name="list" if node.__class__ is ast.ListComp else "",
+                    evidence=element.evidence or sizes.evidence)  # fmt: skip
 
     def _dictcomp(self, node: ast.DictComp, env: Environment) -> Kind:
-        inner = self._generators(node.generators, env)
+        inner, _ = self._generators(node.generators, env)
         key, value = self.evaluate(node.key, inner), self.evaluate(node.value, inner)
-        return Kind(Tag.DICT, key.variable or value.variable)
+        return Kind(Tag.DICT, key.variable or value.variable, elements=(value,),
+                    evidence=value.evidence if value.variable else key.evidence)  # fmt: skip
 
-    def _generators(self, generators: list[ast.comprehension], env: Environment) -> Environment:
+    def _generators(self, generators: list[ast.comprehension], env: Environment) -> tuple[Environment, Kind]:
+        """The environment inside, and UNKNOWN that is variable when a condition or a range is."""
         inner = dict(env)
+        sizes = UNKNOWN
         for generator in generators:
-            element = self.element(self.evaluate(generator.iter, inner), generator.iter, inner)
-            self._bind(generator.target, element, inner)
-            for condition in generator.ifs:
-                self.evaluate(condition, inner)
-        return inner
+            over = self.evaluate(generator.iter, inner)
+            self.bind(generator.target, part(over), inner)
+            for test in generator.ifs:
+                _, inner, _ = self.condition(test, inner)
+                if self.record[test].variable:
+                    sizes = Kind(Tag.UNKNOWN, True, False, evidence=self.record[test].evidence)
+        return dict(inner), sizes
 
-    def _bind(self, target: ast.expr, kind: Kind, env: Environment) -> None:
+    def bind(self, target: ast.expr, kind: Kind, env: Environment) -> None:
+        """Names in an assignment's target take on the kinds of the value's parts."""
         self.record[target] = kind
-        if isinstance(target, ast.Name):
-            env[target.id] = kind
-        elif isinstance(target, (ast.Tuple, ast.List)):
-            for i, item in enumerate(target.elts):
-                parts = kind.elements
-                self._bind(item, parts[i] if parts and i < len(parts) else self.part(kind), env)
+        of = target.__class__
+        if of is ast.Name:
+            self._forget(target.id, env)  # type: ignore[attr-defined]
+            env[target.id] = kind  # type: ignore[attr-defined]
+        elif of is ast.Tuple or of is ast.List:
+            self._unpack(target.elts, kind, env)  # type: ignore[attr-defined]
+        elif of is ast.Starred:
+            self.bind(target.value, kind, env)  # type: ignore[attr-defined]
+        elif of is ast.Subscript:
+            base = self.evaluate(target.value, env)  # type: ignore[attr-defined]
+            index = self.evaluate(target.slice, env)  # type: ignore[attr-defined]
+            self._store(target, base, index, kind, env)  # type: ignore[arg-type]
+        elif of is ast.Attribute:
+            self.evaluate(target.value, env)  # type: ignore[attr-defined]
+            name = dotted(target)
+            if name is not None:
+                env[name] = kind
+                self._attributes_known = True
+
+    def _forget(self, name: str, env: Environment) -> None:
+        """What was known of the attributes of a name goes with its old value."""
+        if self._attributes_known:
+            prefix = f"{name}."
+            for key in [k for k in env if k.startswith(prefix)]:
+                del env[key]
+
+    def _unpack(self, targets: list[ast.expr], kind: Kind, env: Environment) -> None:
+        star = next((i for i, t in enumerate(targets) if t.__class__ is ast.Starred), None)
+        if star is None:
+            for i, target in enumerate(targets):
+                self.bind(target, unpacked(kind, i, len(targets)), env)
+            return
+        after = len(targets) - star - 1
+        elements = kind.elements if kind.exact else None
+        for i, target in enumerate(targets):
+            if elements is None or len(elements) < star + after:
+                inside = part(kind)
+                rest = Kind(Tag.SEQUENCE, kind.variable, inside.certain, name="list", evidence=kind.evidence,
+                            elements=None if inside.tag is Tag.UNKNOWN else (inside,))  # fmt: skip
+                self.bind(target, rest if i == star else inside, env)
+            elif i == star:
+                self.bind(target, sequence(elements[star : len(elements) - after], "list"), env)
+            else:
+                self.bind(target, elements[i if i < star else i - len(targets)], env)
+
+    @staticmethod
+    def _store(target: ast.Subscript, base: Kind, index: Kind, kind: Kind, env: Environment) -> None:
+        """`name[index] = value` changes what the container `name` holds."""
+        name = dotted(target.value)
+        if name is None or base.tag not in (Tag.SEQUENCE, Tag.DICT):
+            return
+        elements = base.elements or ()
+        variable = base.variable or kind.variable
+        position: int | None = None
+        if base.tag is Tag.DICT and base.exact and base.keys is not None and index.value is not NO_VALUE:
+            if index.value not in base.keys:
+                env[name] = base._replace(elements=(*elements, kind), keys=(*base.keys, index.value), variable=variable,
+                                          evidence=base.evidence or kind.evidence)  # fmt: skip
+                return
+            position = base.keys.index(index.value)
+        elif base.tag is Tag.SEQUENCE and base.exact and index.value.__class__ is int:
+            position = index.value
+        if position is not None and -len(elements) <= position < len(elements):
+            changed = list(elements)
+            changed[position] = kind
+            env[name] = base._replace(elements=tuple(changed), variable=variable,
+                                      evidence=base.evidence or kind.evidence)  # fmt: skip
+        else:
+            env[name] = base._replace(elements=(join_all([*elements, kind]),), keys=None, exact=False,
+                                      variable=variable, evidence=base.evidence or kind.evidence)  # fmt: skip
+
+    # Functions
 
     def _lambda(self, node: ast.Lambda, env: Environment) -> Kind:
-        parameters = {a.arg: Kind(Tag.UNKNOWN, False, False) for a in node.args.args}
+        parameters = {a.arg: UNKNOWN for a in all_arguments(node.args)}
         self.evaluate(node.body, {**env, **parameters})
-        return Kind(Tag.FUNCTION)
+        self._closures[node] = env
+        return Kind(Tag.FUNCTION, info=node)
+
+    @property
+    def _closures(self) -> dict[ast.Lambda, Environment]:
+        return self.inference.closures
+
+    def call_lambda(self, node: ast.Lambda, arguments: list[Kind]) -> Kind:
+        """The result of calling a lambda of this function; its parts take the kinds of the last call."""
+        if self._lambdas >= _MAX_LAMBDAS:
+            return UNKNOWN
+        names = [a.arg for a in all_arguments(node.args)]
+        parameters = dict.fromkeys(names, UNKNOWN) | dict(zip(names, arguments))
+        for name, default in zip(reversed(names), reversed(node.args.defaults)):
+            if name in names[len(arguments) :]:
+                parameters[name] = self.record.get(default) or self.evaluate(default, self._closures.get(node, {}))
+        self._lambdas += 1
+        try:
+            return self.evaluate(node.body, {**self._closures.get(node, {}), **parameters})
+        finally:
+            self._lambdas -= 1
 
     def _walrus(self, node: ast.NamedExpr, env: Environment) -> Kind:
         kind = self.evaluate(node.value, env)
-        env[node.target.id] = kind
+        env[node.target.id] = self.record[node.target] = kind
         return kind
 
     def _starred(self, node: ast.Starred, env: Environment) -> Kind:
-        return self.part(self.evaluate(node.value, env))
+        return part(self.evaluate(node.value, env))
+
+    def _text(self, node: ast.JoinedStr, env: Environment) -> Kind:
+        """An f-string compiles whatever is in it; what it says is of no use to a graph."""
+        for value in node.values:
+            self.evaluate(value.value if isinstance(value, ast.FormattedValue) else value, env)
+        return STRING
 
     def _other(self, node: ast.expr, env: Environment) -> Kind:
         kinds = [self.evaluate(c, env) for c in ast.iter_child_nodes(node) if isinstance(c, ast.expr)]
-        if isinstance(node, (ast.JoinedStr, ast.FormattedValue)):
-            return CONSTANT
         return Kind(Tag.UNKNOWN, any(k.variable for k in kinds), False)
 
     # Calls
 
     def _call(self, node: ast.Call, env: Environment) -> Kind:
         arguments = [self.evaluate(a, env) for a in node.args]
-        arguments += [self.evaluate(k.value, env) for k in node.keywords]
-        traced = next((a for a in arguments if a.variable), None)
-        variable, evidence = traced is not None, traced.evidence if traced else ""
-        name = dotted(node.func)
-        hidden = name is not None and name.split(".")[0] in env
-        qualified = self.function.names.qualify(name) if name and not hidden else None
-        if qualified is not None:
-            self.record[node.func] = Kind(Tag.OBJECT, name=qualified)
-            outside = self._outside_call(qualified, node, arguments, variable, evidence)
-            if outside is not None:
-                return outside
-            return self._project_call(self.project.definition(qualified), variable, evidence)
-        if name is not None and "." not in name and not hidden:
-            found = self.project.visible(self.function, name)
-            if found is not None:
-                return self._project_call(found, variable, evidence)
-            return self._builtin_call(name, arguments, variable, evidence)
-        if isinstance(node.func, ast.Attribute):
-            method = self._own_method(node.func)
-            if method is not None:
-                self.record[node.func] = Kind(Tag.FUNCTION, name=method.qualname)
-                return self._project_call(method, variable, evidence)
-            base = self.evaluate(node.func.value, env)
-            if not (base.tag in (Tag.CELL, Tag.OBJECT) or base.tag is Tag.UNKNOWN):
-                self.record[node.func] = Kind(Tag.FUNCTION)
-                return self._method_call(base, node, arguments, env)
-        callee = self.evaluate(node.func, env)
-        return self._value_call(callee, variable, evidence, arguments)
-
-    def _own_method(self, func: ast.Attribute) -> FunctionInfo | None:
-        if not isinstance(func.value, ast.Name) or func.value.id != self.receiver or self.cell is None:
-            return None
-        return self.project.method(self.cell, func.attr)
-
-    def _outside_call(
-        self, name: str, node: ast.Call, arguments: list[Kind], variable: bool, evidence: str
-    ) -> Kind | None:
-        last = name.rpartition(".")[2]
-        if name in known.TENSOR_CONSTRUCTORS:
-            dtype = self._dtype_argument(node, arguments)
-            if dtype is None and arguments and (arguments[0].is_tensor or arguments[0].tag is Tag.NDARRAY):
-                dtype = arguments[0].dtype
-            return Kind(Tag.TENSOR, variable, True, dtype, evidence=evidence or f"{last}(...) makes a Tensor")
-        if name in known.PARAMETER_CONSTRUCTORS:
-            dtype = arguments[0].dtype if arguments else None
-            return Kind(Tag.PARAMETER, True, True, dtype, evidence="a Parameter")
-        if name in known.SHAPE_FUNCTIONS and last[0].islower():
-            return Kind(Tag.SHAPE)
-        if name in known.CONSTANT_FUNCTIONS and last[0].islower():
-            return CONSTANT
-        if name.startswith(known.CELL_MODULES) and last[:1].isupper():
-            tag = Tag.CELLS if name in known.CELL_CONTAINERS else Tag.CELL
-            return Kind(tag, name=name, evidence=f"{last}(...) makes a {tag.value}")
-        if name.startswith(known.TENSOR_MODULES) and "." not in name[name.index(".") + 1 :].partition(".")[2]:
-            if last[:1].isupper():
-                return Kind(Tag.PRIMITIVE, name=name, evidence=f"{last}(...) makes a Primitive")
-            dtype = self._dtype_argument(node, arguments)
-            if dtype is None and last in known.DTYPE_KEEPING and arguments:
-                dtype = next((a.dtype for a in arguments if a.dtype), None)
-            return Kind(Tag.TENSOR, variable, True, dtype, evidence=evidence or f"{last}(...) gives a Tensor")
-        if name.startswith("numpy."):
-            if last in known.DTYPES and not variable:
-                return CONSTANT
-            dtype = self._dtype_argument(node, arguments)
-            if dtype is None and variable:
-                dtype = next((a.dtype for a in arguments if a.dtype in known.FLOAT_DTYPES), None)
-            tag = Tag.SCALAR if last in known.DTYPES else Tag.NDARRAY
-            return Kind(tag, variable, all(a.certain for a in arguments if a.variable), dtype,
-                        evidence=evidence or f"numpy.{last} gives a NumPy array")  # fmt: skip
-        if name.startswith(("math.", "scipy.")):
-            return Kind(Tag.SCALAR if variable else Tag.CONSTANT, variable, evidence=evidence)
-        if name.startswith("mindspore."):
-            return Kind(Tag.UNKNOWN, variable, False, evidence=evidence)
-        return None
-
-    def _dtype_argument(self, node: ast.Call, arguments: list[Kind]) -> str | None:
         for keyword in node.keywords:
-            if keyword.arg == "dtype":
-                value = self.record.get(keyword.value, UNKNOWN).value
-                return value if isinstance(value, str) and value in known.DTYPES.values() else None
-        found = [k.value for k in arguments if k.name and isinstance(k.value, str)]
-        return str(found[-1]) if found and found[-1] in known.DTYPES.values() else None
+            arguments.append(self.evaluate(keyword.value, env))
+        variable, evidence = False, ""
+        for argument in arguments:
+            if argument.variable:
+                variable, evidence = True, argument.evidence
+                break
+        func = node.func
+        if func.__class__ is ast.Name:
+            return self._named_call(node, func.id, arguments, variable, evidence, env)
+        if func.__class__ is ast.Attribute:
+            return self._attribute_call(node, func, arguments, variable, evidence, env)
+        return self.results.value(self.evaluate(func, env), node, arguments, variable, evidence)
 
-    def _project_call(self, found: FunctionInfo | ClassInfo | None, variable: bool, evidence: str) -> Kind:
-        if isinstance(found, FunctionInfo):
-            kind = self.inference.function(found).returns
-            if kind.tag is Tag.UNKNOWN and not kind.variable:
-                kind = Kind(Tag.UNKNOWN, variable, False, evidence=evidence)
-            elif kind.variable:
-                kind = kind.because(f"{found.name}(...) returns a {kind.tag.value}")
-            return kind
-        if isinstance(found, ClassInfo):
-            if self.project.is_cell(found):
-                return Kind(Tag.CELL, name=found.qualname, evidence=f"{found.name} is a Cell")
-            return Kind(Tag.OBJECT, variable, name=found.qualname, evidence=evidence)
-        return Kind(Tag.UNKNOWN, variable, False, evidence=evidence)
+    def _named_call(
+        self, node: ast.Call, name: str, arguments: list[Kind], variable: bool, evidence: str, env: Environment
+    ) -> Kind:
+        if name in env:
+            return self.results.value(self.evaluate(node.func, env), node, arguments, variable, evidence)
+        qualified = self._meaning(node.func)
+        if qualified is not None:
+            return self._imported_call(qualified, node, arguments, variable, evidence)
+        if name == self.receiver and self.cell is not None:
+            return self.results.value(self._self(), node, arguments, variable, evidence)
+        found = self.inference.visible(self.function, name)
+        if found is not None:
+            self.record[node.func] = Kind(Tag.FUNCTION if isinstance(found, FunctionInfo) else Tag.OBJECT,
+                                          name=found.qualname)  # fmt: skip
+            return self.results.project_call(found, arguments, variable, evidence, node)
+        if name in self.function.module.assignments:
+            callee = self.evaluate(node.func, env)
+            if callee.tag is not Tag.UNKNOWN:
+                return self.results.value(callee, node, arguments, variable, evidence)
+        return self.results.builtin(name, node, arguments, variable, evidence, env)
 
-    def _builtin_call(self, name: str, arguments: list[Kind], variable: bool, evidence: str) -> Kind:
-        if name in known.CONSTANT_BUILTINS:
-            return CONSTANT
-        if name in known.HOST_SCALAR_BUILTINS:
-            return Kind(Tag.SCALAR if variable else Tag.CONSTANT, variable, evidence=evidence)
-        if name in ("tuple", "list", "sorted", "reversed", "zip", "enumerate", "map", "filter", "set"):
-            first = arguments[-1] if arguments else CONSTANT
-            if name in ("tuple", "list", "sorted", "reversed") and first.tag is Tag.SHAPE:
-                return first
-            elements = first.elements if name in ("tuple", "list") else None
-            return Kind(Tag.SEQUENCE, variable, first.certain, elements=elements, evidence=evidence)
-        if name in ("abs", "sum", "max", "min", "pow", "round", "divmod"):
-            parts = [self.part(a) if a.tag in (Tag.SEQUENCE,) else a for a in arguments]
-            result = parts[0] if parts else CONSTANT
-            for part in parts[1:]:
-                result = self.binary(result, part)
-            return result
-        if name == "dict":
-            return Kind(Tag.DICT, variable, evidence=evidence)
-        return Kind(Tag.UNKNOWN, variable, False, evidence=evidence)
+    def _imported_call(
+        self, qualified: str, node: ast.Call, arguments: list[Kind], variable: bool, evidence: str
+    ) -> Kind:
+        self.record[node.func] = Kind(Tag.OBJECT, name=qualified)
+        outside = self.results.outside(qualified, node, arguments, variable, evidence)
+        if outside is not None:
+            return outside
+        found = self.project.definition(qualified)
+        if found is None:
+            callee = self._imported(qualified)
+            if callee.tag is not Tag.OBJECT:
+                return self.results.value(callee, node, arguments, variable, evidence)
+        return self.results.project_call(found, arguments, variable, evidence, node)
 
-    def _method_call(self, base: Kind, node: ast.Call, arguments: list[Kind], env: Environment) -> Kind:
-        name = node.func.attr  # type: ignore[attr-defined]
-        variable = base.variable or any(a.variable for a in arguments)
-        if base.is_tensor:
-            if name in known.TENSOR_HOST_ARRAY_METHODS:
-                return Kind(Tag.NDARRAY, base.variable, True, base.dtype, base.rank,
-                            evidence=f".{name}() hands the Tensor to the host")  # fmt: skip
-            if name in known.TENSOR_HOST_VALUE_METHODS:
-                tag = Tag.SCALAR if name == "item" else Tag.SEQUENCE
-                return Kind(tag, base.variable, evidence=f".{name}() hands the Tensor to the host")
-            if name in known.TENSOR_CONSTANT_METHODS:
-                return CONSTANT
-            dtype = known.DTYPE_METHODS.get(name) or self._dtype_argument(node, arguments)
-            if dtype is None and name in known.DTYPE_KEEPING:
-                dtype = base.dtype
-            return Kind(Tag.TENSOR, variable, base.certain, dtype, evidence=base.evidence)
-        if base.tag is Tag.NDARRAY:
-            dtype = self._dtype_argument(node, arguments) if name == "astype" else base.dtype
-            tag = Tag.SCALAR if name in ("item", "tolist") else Tag.NDARRAY
-            return Kind(tag, variable, base.certain, dtype, evidence=base.evidence)
-        if base.tag is Tag.DICT and name in ("get", "pop", "setdefault"):
-            return self.part(base)
-        if base.tag is Tag.DICT and name in ("values", "keys", "items"):
-            return Kind(Tag.SEQUENCE, base.variable, False, evidence=base.evidence)
-        if base.tag is Tag.SEQUENCE and name in ("pop",):
-            return self.part(base)
-        if base.tag is Tag.SEQUENCE and name in ("append", "extend", "insert"):
-            _grow(node, base, arguments, env)
-            return literal(None)
-        return Kind(Tag.UNKNOWN, variable, False, evidence=base.evidence)
+    def _attribute_call(
+        self, node: ast.Call, func: ast.Attribute, arguments: list[Kind], variable: bool, evidence: str,
+        env: Environment,
+    ) -> Kind:  # fmt: skip
+        value = func.value
+        if value.__class__ is ast.Name and value.id == self.receiver and self.cell is not None:
+            method = self.inference.method(self.cell, func.attr)
+            if method is not None:
+                return self._method_call(func, method, arguments, variable, evidence, node)
+        else:
+            if self._is_free(value, env):
+                qualified = self._meaning(func)
+                if qualified is not None:
+                    return self._imported_call(qualified, node, arguments, variable, evidence)
+            if _is_super(value) and self.cell is not None:
+                around = _owner(self.function)
+                method = self.project.method(self.cell, func.attr, after=around)
+                if method is not None:
+                    return self._method_call(func, method, arguments, variable, evidence, node)
+            base = self.evaluate(value, env)
+            if base.tag not in (Tag.CELL, Tag.OBJECT, Tag.UNKNOWN):
+                self.record[func] = Kind(Tag.FUNCTION)
+                return self.results.method(base, node, arguments, env)
+            if isinstance(base.info, ClassInfo):
+                method = self.inference.method(base.info, func.attr)
+                if method is not None:
+                    return self._method_call(func, method, arguments, variable or base.variable, evidence, node)
+            if value.__class__ is ast.Name:
+                found = self.inference.visible(self.function, value.id)
+                if isinstance(found, ClassInfo):
+                    method = self.inference.method(found, func.attr)
+                    if method is not None:
+                        return self._method_call(func, method, arguments, variable, evidence, node)
+        callee = self.evaluate(func, env)
+        return self.results.value(callee, node, arguments, variable, evidence)
 
-    def _value_call(self, callee: Kind, variable: bool, evidence: str, arguments: list[Kind]) -> Kind:
-        if callee.tag is Tag.CELL:
-            return Kind(Tag.TENSOR, True, True, evidence=callee.evidence or "a Cell gives a Tensor")
-        if callee.tag is Tag.PRIMITIVE:
-            if callee.name in known.SHAPE_FUNCTIONS:
-                return Kind(Tag.SHAPE)
-            if callee.name in known.CONSTANT_FUNCTIONS:
-                return CONSTANT
-            last = callee.name.rpartition(".")[2].lower()
-            dtype = next((a.dtype for a in arguments if a.dtype), None) if last in known.DTYPE_KEEPING else None
-            return Kind(Tag.TENSOR, variable, True, dtype, evidence=evidence or callee.evidence)
-        return Kind(Tag.UNKNOWN, variable or callee.variable, False, evidence=evidence or callee.evidence)
+    def _method_call(
+        self, func: ast.Attribute, method: FunctionInfo, arguments: list[Kind], variable: bool, evidence: str,
+        node: ast.Call,
+    ) -> Kind:  # fmt: skip
+        if is_property(method):
+            callee = self.record[func] = self.inference.function(method).returns
+            return self.results.value(callee, node, arguments, variable, evidence)
+        self.record[func] = Kind(Tag.FUNCTION, name=method.qualname)
+        return self.results.project_call(method, arguments, variable, evidence, node)
+
+
+def is_property(method: FunctionInfo) -> bool:
+    """Whether reading the method as an attribute calls it."""
+    return bool(method.node.decorator_list) and any(
+        name.rpartition(".")[2] in ("property", "cached_property") for name, _ in method.decorators
+    )
+
+
+def _is_super(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super"
 
 
 def _owner(function: FunctionInfo) -> ClassInfo | None:
@@ -435,11 +542,15 @@ def _owner(function: FunctionInfo) -> ClassInfo | None:
     return scope.owner if scope else None
 
 
-def _grow(node: ast.Call, base: Kind, arguments: list[Kind], env: Environment) -> None:
-    """A local list holds what is appended to it from here on."""
-    target = node.func.value  # type: ignore[attr-defined]
-    if isinstance(target, ast.Name) and arguments:
-        added = arguments[-1]
-        element = join_all([*base.elements, added]) if base.elements else added
-        env[target.id] = Kind(Tag.SEQUENCE, base.variable or added.variable, added.certain, elements=(element,),
-                              evidence=added.evidence)  # fmt: skip
+# Conditions that may say something of the names in them.
+_TELLING = frozenset({ast.Compare, ast.UnaryOp, ast.BoolOp, ast.Call, ast.Name, ast.Attribute})
+_METHODS: dict[type[ast.expr], Callable[..., Kind]] = {
+    ast.Constant: Evaluator._constant, ast.Name: Evaluator._name, ast.Attribute: Evaluator._attribute,
+    ast.Call: Evaluator._call, ast.BinOp: Evaluator._binop, ast.UnaryOp: Evaluator._unary,
+    ast.Compare: Evaluator._compare, ast.BoolOp: Evaluator._boolop, ast.IfExp: Evaluator._ifexp,
+    ast.Subscript: Evaluator._subscript, ast.Slice: Evaluator._slice, ast.Tuple: Evaluator._sequence,
+    ast.List: Evaluator._sequence, ast.Set: Evaluator._sequence, ast.Dict: Evaluator._dict,
+    ast.ListComp: Evaluator._comprehension, ast.GeneratorExp: Evaluator._comprehension,
+    ast.SetComp: Evaluator._comprehension, ast.DictComp: Evaluator._dictcomp, ast.Lambda: Evaluator._lambda,
+    ast.NamedExpr: Evaluator._walrus, ast.Starred: Evaluator._starred, ast.JoinedStr: Evaluator._text,
+}  # fmt: skip

@@ -3,42 +3,75 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from functools import cached_property
 from typing import Any
 
-from .kinds import CONSTANT, NO_VALUE, TENSOR, UNKNOWN, Kind, Tag, join, join_all, literal
+from ..knowledge.api import Result, table
+from .evaluation import Evaluator, is_property
+from .kinds import CONSTANT, NO_VALUE, UNKNOWN, Kind, Tag, join, join_all
 from .module import ClassInfo, FunctionInfo, Module
-from .names import all_arguments, dotted
+from .names import dotted
+from .parameters import parameters
 from .project import Project
+from .recorded import RecordedKinds
 from .regions import Reached
+from .statements import Interpreter
+from .tree import preorder
 
-_DYNAMIC_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+# Calls into the project are followed this deep from where the first question was asked; Python's stack ends at about
+# three times as many.
+_MAX_DEPTH = 25
+# Locals that lead to an attribute's value through each other.
+_MAX_LOCALS = 6
 
 
 class FunctionKinds:
-    """What was learned of one function: the kind of each expression node, and of what it returns."""
+    """What was learned of one function: the kind of each expression node, of what it returns, and the `if` statements
+    that are decided while compiling, with the truth of their conditions."""
 
     def __init__(self) -> None:
         self.kinds: dict[ast.AST, Kind] = {}
-        self.returned: list[Kind] = []
+        self.returned: dict[ast.AST, Kind] = {}
+        self.decided: dict[ast.stmt, bool] = {}
 
     @property
     def returns(self) -> Kind:
-        return join_all(self.returned)
+        return join_all(list(self.returned.values()))
 
 
 class Inference:
-    """Kinds for every function of a run, computed when first asked for and kept."""
+    """Kinds for every function of a run, computed when first asked for and kept. `version` is that of MindSpore, for
+    what its functions give back; `recorded` what real runs passed."""
 
-    def __init__(self, project: Project, reached: dict[FunctionInfo, Reached]):
+    def __init__(
+        self, project: Project, reached: dict[FunctionInfo, Reached], version: str = "2.10",
+        recorded: RecordedKinds | None = None,
+    ):  # fmt: skip
         self.project = project
         self.reached = reached
+        self.version = version
+        self.recorded: RecordedKinds = recorded or {}
+        self.closures: dict[ast.Lambda, dict[str, Kind]] = {}
         # What rules work out once for a run, by keys of their own.
         self.notes: dict[Hashable, Any] = {}
         self._functions: dict[FunctionInfo, FunctionKinds] = {}
-        self._attributes: dict[tuple[ClassInfo, str], Kind] = {}
+        # Known for good; what was asked for while one of its callers was being interpreted is computed once more.
+        self._final: dict[FunctionInfo, FunctionKinds] = {}
+        self._running: list[FunctionInfo] = []
+        self._parameters: dict[FunctionInfo, dict[str, Kind]] = {}
+        self._members: dict[tuple[ClassInfo, str], Kind] = {}
+        self._methods: dict[tuple[ClassInfo, str], FunctionInfo | None] = {}
+        self._visible: dict[tuple[FunctionInfo, str], FunctionInfo | ClassInfo | None] = {}
         self._globals: dict[tuple[Module, str], Kind] = {}
+        self._bound: dict[FunctionInfo, dict[str, ast.expr | None]] = {}
+        self._evaluators: dict[FunctionInfo, Evaluator] = {}
+        self._fields: dict[ClassInfo, tuple[str, ...]] = {}
+
+    @cached_property
+    def api(self) -> dict[str, Result]:
+        """What MindSpore's functions, methods, layers and Primitives give back, by qualified name."""
+        return table(self.version)
 
     def release(self) -> None:
         """Forget everything; nothing can be asked any more."""
@@ -54,93 +87,252 @@ class Inference:
             found.setdefault(function.module, []).append(function)
         return found
 
-    def function(self, function: FunctionInfo) -> FunctionKinds:
-        """The kinds in `function`; inside a cycle of calls, what is known so far."""
-        found = self._functions.get(function)
-        if found is None:
-            found = self._functions[function] = FunctionKinds()
-            outer = self._outer_environment(function)
-            _Interpreter(self, function, found).run({**outer, **self.parameters(function)})
-        return found
+    # Functions
 
     def kind(self, function: FunctionInfo, node: ast.AST) -> Kind:
         """The kind of an expression of `function`; UNKNOWN where the code cannot be reached."""
-        return self.function(function).kinds.get(node, UNKNOWN)
+        found = self._final.get(function)
+        if found is None:
+            found = self.function(function)
+        return found.kinds.get(node, UNKNOWN)
+
+    def function(self, function: FunctionInfo) -> FunctionKinds:
+        """The kinds in `function`; inside a cycle of calls, what is known so far."""
+        found = self._final.get(function)
+        if found is not None:
+            return found
+        found = self._functions.get(function)
+        if found is not None and (self._running or function in self._running):
+            return found
+        if self._running:
+            return self._interpret(function) if len(self._running) <= _MAX_DEPTH else FunctionKinds()
+        for caller in self._callers_first(function):
+            if caller not in self._final:
+                self._interpret(caller)
+        return self._final[function]
+
+    def _callers_first(self, function: FunctionInfo) -> list[FunctionInfo]:
+        """The function after those that call it and those that it stands in, as far as they are not known yet."""
+        order: list[FunctionInfo] = []
+        seen = {function}
+        stack: list[tuple[FunctionInfo, bool]] = [(function, False)]
+        while stack:
+            current, expanded = stack.pop()
+            if expanded:
+                order.append(current)
+                continue
+            stack.append((current, True))
+            reached = self.reached.get(current)
+            around = [caller.function for caller, _ in reached.sites] if reached else []
+            for before in (*around, *((current.outer,) if current.outer else ())):
+                if before not in seen and before not in self._final:
+                    seen.add(before)
+                    stack.append((before, False))
+        return order
+
+    def _interpret(self, function: FunctionInfo) -> FunctionKinds:
+        before = self._functions.get(function)
+        assumed = self._parameters.pop(function, None)
+        found = before or FunctionKinds()
+        if before is None:
+            self._functions[function] = found
+        self._running.append(function)
+        complete = False
+        try:
+            own, complete = parameters(self, function)
+            self._parameters[function] = own
+            if before is None or own != assumed:
+                found = self._functions[function] = FunctionKinds()
+                Interpreter(self, function, found).run({**self._outer_environment(function), **own})
+        except RecursionError:
+            # Expressions nested as deep as Python's stack: what was learned so far has to do.
+            complete = True
+        finally:
+            self._running.pop()
+        if complete or not self._running:
+            self._final[function] = found
+        return found
+
+    def evaluated(self, function: FunctionInfo) -> FunctionKinds | None:
+        """The kinds of a caller as far as they are known. It must not be begun by the question for the parameters of
+        what it calls: it would find that unknown."""
+        return self._final.get(function) or self._functions.get(function)
+
+    def is_running(self, function: FunctionInfo) -> bool:
+        return function in self._running
+
+    def is_final(self, function: FunctionInfo) -> bool:
+        """Whether the kinds of a function will not change any more, but for the part not run yet."""
+        return function in self._final or function in self._running
+
+    def decided(self, function: FunctionInfo, node: ast.stmt) -> bool | None:
+        """The truth of the condition of an `if` statement where it is known while compiling, else None."""
+        return self.function(function).decided.get(node)
 
     def parameters(self, function: FunctionInfo) -> dict[str, Kind]:
         """The kinds of a function's parameters: from its call sites when a region calls it, else from annotations,
         defaults and how the body uses them."""
-        reached = self.reached.get(function)
-        traced = reached is not None and reached.region.root is function
-        arguments = function.node.args
-        defaults = _defaults(arguments)
-        found: dict[str, Kind] = {}
-        for argument in all_arguments(arguments):
-            name = argument.arg
-            if name == function.receiver and function.owner is not None:
-                found[name] = Kind(Tag.CELL, name=function.owner.qualname, evidence=f"{name} is the instance")
-            elif argument is arguments.vararg:
-                found[name] = Kind(Tag.SEQUENCE, variable=reached is not None, certain=False, evidence=f"*{name}")
-            elif argument is arguments.kwarg:
-                found[name] = Kind(Tag.DICT, variable=reached is not None, certain=False, evidence=f"**{name}")
+        if function in self._running and function in self._parameters:
+            return self._parameters[function]
+        self.function(function)
+        if function not in self._parameters:
+            self._parameters[function] = parameters(self, function)[0]
+        return self._parameters[function]
+
+    def _outer_environment(self, function: FunctionInfo) -> dict[str, Kind]:
+        """What a nested function sees of the function around it: the join of everything bound there."""
+        outer = function.outer
+        if outer is None:
+            return {}
+        known = self.function(outer).kinds
+        environment = self._outer_environment(outer) | self._parameters.get(outer, {})
+        for node in outer.nodes:
+            if node.__class__ is ast.Name and node.ctx.__class__ is ast.Store and node in known:
+                name = node.id
+                previous = environment.get(name)
+                environment[name] = join(previous, known[node]) if previous else known[node]
+        return environment
+
+    # Classes
+
+    def method(self, info: ClassInfo, name: str) -> FunctionInfo | None:
+        """The method that `name` means on an instance."""
+        key = (info, name)
+        if key not in self._methods:
+            self._methods[key] = self.project.method(info, name)
+        return self._methods[key]
+
+    def visible(self, function: FunctionInfo, name: str) -> FunctionInfo | ClassInfo | None:
+        """What a bare name means inside a function (see `Project.visible`)."""
+        key = (function, name)
+        if key not in self._visible:
+            self._visible[key] = self.project.visible(function, name)
+        return self._visible[key]
+
+    def member(self, info: ClassInfo, name: str) -> Kind:
+        """The kind of `self.<name>`: a method, a property, or what is assigned to it."""
+        key = (info, name)
+        kind = self._members.get(key)
+        if kind is None:
+            method = self.method(info, name)
+            if method is None:
+                return self.attribute(info, name)
+            if is_property(method):
+                kind = self.function(method).returns
+                if self._running and method not in self._final:
+                    return kind
             else:
-                found[name] = self._declared(function, argument, defaults.get(name), traced)
-        if reached is not None and not traced:
-            for name, kind in self._from_call_sites(function, reached).items():
-                # A call site that tells nothing takes nothing away from an annotation or a default.
-                if kind.tag is not Tag.UNKNOWN or (kind.variable and found[name].tag is Tag.UNKNOWN):
-                    found[name] = kind
-        return found
-
-    def _declared(self, function: FunctionInfo, argument: ast.arg, default: ast.expr | None, traced: bool) -> Kind:
-        name = argument.arg
-        kind = _annotated(function, argument.annotation)
-        if kind is not None:
-            return kind.because(f"{name} is annotated {function.module.text(argument.annotation)}")  # type: ignore[arg-type]
-        if isinstance(default, ast.Constant) and default.value is not None:
-            return Kind(Tag.CONSTANT, certain=False, evidence=f"{name} has the default {default.value!r}")
-        if isinstance(default, (ast.Tuple, ast.List, ast.Dict)) or (default is not None and not _is_none(default)):
-            return Kind(Tag.OBJECT, certain=False, evidence=f"{name} has a default that is no Tensor")
-        if not traced:
-            return UNKNOWN.because(f"{name} is a parameter of {function.name}, whose callers were not seen")
-        use = _integer_use(function, name)
-        if use:
-            return Kind(Tag.CONSTANT, certain=False, evidence=f"{name} is used as a whole number ({use})")
-        evidence = f"{name} is a parameter of {function.name} without annotation or default, taken for a Tensor"
-        return Kind(Tag.TENSOR, variable=True, certain=False, evidence=evidence)
-
-    def _from_call_sites(self, function: FunctionInfo, reached: Reached) -> dict[str, Kind]:
-        """Arguments seen at the call sites, joined."""
-        joined: dict[str, list[Kind]] = {}
-        for caller, callee in reached.sites:
-            call = caller.function.parents.get(callee)
-            if not (isinstance(call, ast.Call) and call.func is callee):
-                continue
-            known = self.function(caller.function).kinds
-            positional = [a.arg for a in function.node.args.posonlyargs + function.node.args.args]
-            bound = function.owner is not None and not function.is_static and isinstance(callee, ast.Attribute)
-            if bound:
-                positional = positional[1:]
-            for name, value in zip(positional, call.args, strict=False):
-                if isinstance(value, ast.Starred):
-                    break
-                joined.setdefault(name, []).append(_named(known.get(value, UNKNOWN), name, caller.function))
-            for keyword in call.keywords:
-                if keyword.arg:
-                    kind = known.get(keyword.value, UNKNOWN)
-                    joined.setdefault(keyword.arg, []).append(_named(kind, keyword.arg, caller.function))
-        return {name: join_all(kinds) for name, kinds in joined.items()}
+                kind = Kind(Tag.FUNCTION, name=method.qualname, info=method)
+            self._members[key] = kind
+        return kind
 
     def attribute(self, cell: ClassInfo, name: str) -> Kind:
         """The kind of `self.<name>`: the join of what the class and its bases assign to it."""
         key = (cell, name)
-        if key not in self._attributes:
-            self._attributes[key] = UNKNOWN  # cuts `self.h = self.h + x`
-            values = self.project.attribute_values(cell).get(name, [])
-            kinds = [self.kind(method, value) for method, value in values]
-            kind = join_all([k for k in kinds if k.tag is not Tag.UNKNOWN]) if kinds else UNKNOWN
-            self._attributes[key] = kind if kind.evidence else kind.because(f"self.{name} is a {kind.tag.value}")
-        return self._attributes[key]
+        kind = self._members.get(key)
+        if kind is not None:
+            return kind
+        self._members[key] = UNKNOWN  # cuts `self.h = self.h + x`
+        values = self.project.attribute_values(cell).get(name, [])
+        kinds = [self._assigned(method, value) for method, value in values]
+        if not kinds:
+            kinds = self._class_variable(cell, name)
+        known = [k for k in kinds if k.tag is not Tag.UNKNOWN]
+        kind = join_all(known)
+        if len(known) < len(kinds):
+            # One assignment is no knowledge of what another leaves.
+            kind = UNKNOWN if kind.value is None else kind._replace(certain=False, value=NO_VALUE)
+        if name == "training" and not kinds:
+            kind = CONSTANT._replace(name="bool")
+        kind = self._with_classes(cell, name, kind)
+        kind = kind if kind.evidence else kind.because(f"self.{name} is a {kind.tag.value}")
+        self._members[key] = kind
+        return kind
+
+    def _assigned(self, method: FunctionInfo, value: ast.expr) -> Kind:
+        """The kind of `value` in a method, evaluated by itself where that is possible: most of an `__init__` says
+        nothing that a region asks for."""
+        if method in self._functions or method in self.reached:
+            return self.function(method).kinds.get(value, UNKNOWN)
+        evaluator = self._evaluators.get(method)
+        if evaluator is None:
+            evaluator = self._evaluators[method] = Evaluator(self, method, {})
+            self._parameters[method] = parameters(self, method)[0]
+        env: dict[str, Kind] = dict(self._parameters[method])
+        try:
+            if not self._bind_locals(method, value, env, evaluator, _MAX_LOCALS):
+                return self.function(method).kinds.get(value, UNKNOWN)
+            return evaluator.evaluate(value, env)
+        except RecursionError:
+            return UNKNOWN
+
+    def _bind_locals(
+        self, method: FunctionInfo, value: ast.expr, env: dict[str, Kind], evaluator: Evaluator, depth: int
+    ) -> bool:
+        """Adds to `env` the names that the method binds and `value` reads. False where one is bound more than once, or
+        otherwise than by a plain assignment."""
+        bound = self._bound.get(method)
+        if bound is None:
+            bound = self._bound[method] = _single_assignments(method)
+        names = [n for n in preorder(value) if n.__class__ is ast.Name]
+        own = {n.id for n in names if n.ctx.__class__ is ast.Store}
+        for node in names:
+            if node.id in bound and node.id not in own:
+                name: str = node.id
+                only = bound[name]
+                if only is None or depth == 0 or name in self._parameters[method]:
+                    return False
+                if name not in env:
+                    if not self._bind_locals(method, only, env, evaluator, depth - 1):
+                        return False
+                    env[name] = evaluator.evaluate(only, env)
+        return True
+
+    def _class_variable(self, cell: ClassInfo, name: str) -> list[Kind]:
+        for info in self.project.mro(cell):
+            for node in info.node.body:
+                targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+                value = getattr(node, "value", None)
+                if value is not None and any(isinstance(t, ast.Name) and t.id == name for t in targets):
+                    return [self._evaluated_outside(info.module, value)]
+        return []
+
+    def _with_classes(self, cell: ClassInfo, name: str, kind: Kind) -> Kind:
+        """A container of Cells whose items were appended, or came from a parameter, holds what was seen to go in."""
+        if kind.tag not in (Tag.CELLS, Tag.SEQUENCE) or (kind.elements and kind.tag is Tag.CELLS):
+            return kind
+        if kind.elements and not kind.exact:
+            return kind
+        if kind.tag is Tag.SEQUENCE and kind.elements:
+            return kind
+        classes = self.project.attribute_classes(cell, name)
+        if not classes:
+            return kind
+        made = [
+            Kind(Tag.CELL if self.project.is_cell(c) else Tag.OBJECT, name=c.qualname, info=c,
+                 evidence=f"{c.name} goes into self.{name}")
+            for c in classes
+        ]  # fmt: skip
+        return kind._replace(elements=(join_all(made),), exact=False)
+
+    def fields(self, info: ClassInfo) -> tuple[str, ...]:
+        """The fields of a dataclass or named tuple in order; empty for any other class."""
+        if info not in self._fields:
+            bases = [b for b in self.project.bases(info) if isinstance(b, str)]
+            named = any(b.rpartition(".")[2] == "NamedTuple" for b in bases)
+            heads = [d.func if isinstance(d, ast.Call) else d for d in info.node.decorator_list]
+            marked = any((dotted(h) or "").rpartition(".")[2] == "dataclass" for h in heads)
+            names: list[str] = []
+            if named or marked:
+                for known in reversed(self.project.mro(info)):
+                    for node in known.node.body:
+                        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+                            if node.target.id not in names:
+                                names.append(node.target.id)
+            self._fields[info] = tuple(names)
+        return self._fields[info]
+
+    # Modules
 
     def global_name(self, module: Module, name: str) -> Kind:
         """The kind of a global variable: what its last assignment at module level gives it."""
@@ -149,201 +341,37 @@ class Inference:
             self._globals[key] = UNKNOWN
             value = module.assignments.get(name)
             if value is not None:
-                holder = FunctionInfo(module, _module_as_function(module), "<module>")
-                interpreter = _Interpreter(self, holder, FunctionKinds())
-                self._globals[key] = interpreter.evaluate(value, {}).because(f"{name} is a global of {module.name}")
+                kind = self._evaluated_outside(module, value)
+                self._globals[key] = kind.because(f"{name} is a global of {module.name}")
         return self._globals[key]
 
-    def _outer_environment(self, function: FunctionInfo) -> dict[str, Kind]:
-        """What a nested function sees of the function around it: the join of everything bound there."""
-        if function.outer is None:
-            return {}
-        environment = self._outer_environment(function.outer) | self.parameters(function.outer)
-        known = self.function(function.outer).kinds
-        for node in function.outer.nodes:
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node in known:
-                previous = environment.get(node.id)
-                environment[node.id] = join(previous, known[node]) if previous else known[node]
-        return environment
+    def _evaluated_outside(self, module: Module, value: ast.expr) -> Kind:
+        """The kind of an expression at module level."""
+        holder = FunctionInfo(module, _module_as_function(), "<module>")
+        try:
+            return Evaluator(self, holder, {}).evaluate(value, {})
+        except RecursionError:
+            return UNKNOWN
 
 
-class _Interpreter:
-    """One pass over one function."""
-
-    def __init__(self, inference: Inference, function: FunctionInfo, result: FunctionKinds):
-        from .evaluation import Evaluator
-
-        self.function = function
-        self.result = result
-        self._evaluator = Evaluator(inference, function, result.kinds)
-        self.evaluate = self._evaluator.evaluate
-
-    def run(self, environment: dict[str, Kind]) -> None:
-        self.block(self.function.node.body, environment)
-
-    def block(self, body: list[ast.stmt], env: dict[str, Kind]) -> None:
-        for node in body:
-            self.statement(node, env)
-
-    def statement(self, node: ast.stmt, env: dict[str, Kind]) -> None:
-        if isinstance(node, ast.Assign):
-            kind = self.evaluate(node.value, env)
-            for target in node.targets:
-                self.assign(target, kind, env)
-        elif isinstance(node, ast.AnnAssign):
-            if node.value is not None:
-                self.assign(node.target, self.evaluate(node.value, env), env)
-        elif isinstance(node, ast.AugAssign):
-            load = self.evaluate(node.target, env)
-            self.assign(node.target, self._evaluator.binary(load, self.evaluate(node.value, env)), env)
-        elif isinstance(node, ast.Return):
-            self.result.returned.append(self.evaluate(node.value, env) if node.value else literal(None))
-        elif isinstance(node, ast.If):
-            self.evaluate(node.test, env)
-            self.branches(env, node.body, node.orelse)
-        elif isinstance(node, (ast.For, ast.AsyncFor)):
-            element = self._evaluator.element(self.evaluate(node.iter, env), node.iter, env)
-            self.loop(node, env, lambda inner: self.assign(node.target, element, inner))
-        elif isinstance(node, ast.While):
-            self.evaluate(node.test, env)
-            self.loop(node, env, lambda inner: None)
-        elif isinstance(node, (ast.With, ast.AsyncWith)):
-            for item in node.items:
-                kind = self.evaluate(item.context_expr, env)
-                if item.optional_vars is not None:
-                    self.assign(item.optional_vars, kind, env)
-            self.block(node.body, env)
-        elif isinstance(node, ast.Try):
-            self.block(node.body, env)
-            self.branches(env, [], *(handler.body for handler in node.handlers))
-            self.block(node.orelse + node.finalbody, env)
-        elif isinstance(node, ast.Match):
-            self.evaluate(node.subject, env)
-            self.branches(env, [], *(case.body for case in node.cases))
-        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            env[node.name] = Kind(Tag.FUNCTION, evidence=f"{node.name} is defined here")
-        elif isinstance(node, _DYNAMIC_SCOPES):
-            env[node.name] = Kind(Tag.OBJECT)
-        else:
-            for child in ast.iter_child_nodes(node):
-                if isinstance(child, ast.expr):
-                    self.evaluate(child, env)
-
-    def branches(self, env: dict[str, Kind], *bodies: list[ast.stmt]) -> None:
-        """Run each body on a copy and join what they leave."""
-        outcomes = []
-        for body in bodies:
-            inner = dict(env)
-            self.block(body, inner)
-            if not (body and isinstance(body[-1], (ast.Return, ast.Raise, ast.Continue, ast.Break))):
-                outcomes.append(inner)
-        if not outcomes:
-            return
-        for name in {n for o in outcomes for n in o}:
-            kinds = [o[name] for o in outcomes if name in o]
-            env[name] = join_all(kinds)
-
-    def loop(
-        self, node: ast.For | ast.AsyncFor | ast.While, env: dict[str, Kind], bind: Callable[[dict[str, Kind]], None]
-    ) -> None:
-        """Two rounds: what the first leaves in a variable is what the second starts with."""
-        for _ in range(2):
-            inner = dict(env)
-            bind(inner)
-            self.block(node.body, inner)
-            for name, kind in inner.items():
-                env[name] = join(env[name], kind) if name in env else kind
-        self.block(node.orelse, env)
-
-    def assign(self, target: ast.expr, kind: Kind, env: dict[str, Kind]) -> None:
-        self.result.kinds[target] = kind
-        if isinstance(target, ast.Name):
-            env[target.id] = kind
-        elif isinstance(target, (ast.Tuple, ast.List)):
-            for i, item in enumerate(target.elts):
-                starred = isinstance(item, ast.Starred)
-                starred = any(isinstance(e, ast.Starred) for e in target.elts)
-                known = kind.elements if kind.elements and not starred else None
-                part = known[i] if known and i < len(known) else self._evaluator.part(kind)
-                self.assign(item.value if isinstance(item, ast.Starred) else item,
-                            Kind(Tag.SEQUENCE, kind.variable, False) if starred else part, env)  # fmt: skip
-        elif isinstance(target, ast.Subscript):
-            self.evaluate(target.value, env)
-            self.evaluate(target.slice, env)
-        elif isinstance(target, ast.Attribute):
-            self.evaluate(target.value, env)
-
-
-def _defaults(arguments: ast.arguments) -> dict[str, ast.expr]:
-    positional = arguments.posonlyargs + arguments.args
-    found = {a.arg: d for a, d in zip(reversed(positional), reversed(arguments.defaults), strict=False)}
-    found |= {a.arg: d for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if d is not None}
+def _single_assignments(method: FunctionInfo) -> dict[str, ast.expr | None]:
+    """Each name that a method binds, with its value where that is the only place and a plain assignment."""
+    found: dict[str, ast.expr | None] = dict.fromkeys(method.locals)
+    stores = [n for n in method.nodes if n.__class__ is ast.Name and n.ctx.__class__ is ast.Store]
+    for store in stores:
+        found[store.id] = None
+    plain = {
+        node.targets[0]: node.value
+        for node in method.statements
+        if isinstance(node, ast.Assign) and len(node.targets) == 1
+    }
+    names = [store.id for store in stores]
+    for store in stores:
+        if store in plain and names.count(store.id) == 1:
+            found[store.id] = plain[store]
     return found
 
 
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
-
-
-def _annotated(function: FunctionInfo, annotation: ast.expr | None) -> Kind | None:
-    """The kind that an annotation promises; None where it says nothing of use."""
-    if annotation is None:
-        return None
-    if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
-        try:
-            annotation = ast.parse(annotation.value, mode="eval").body
-        except SyntaxError:
-            return None
-    if isinstance(annotation, ast.BinOp) and isinstance(annotation.op, ast.BitOr):
-        sides = [_annotated(function, annotation.left), _annotated(function, annotation.right)]
-        known = [s for s in sides if s is not None]
-        return join_all(known) if known else None
-    if isinstance(annotation, ast.Subscript):
-        head = (dotted(annotation.value) or "").rpartition(".")[2]
-        if head in ("Optional", "Final", "Annotated"):
-            inner = annotation.slice.elts[0] if isinstance(annotation.slice, ast.Tuple) else annotation.slice
-            return _annotated(function, inner)
-        if head == "Union" and isinstance(annotation.slice, ast.Tuple):
-            known = [k for k in (_annotated(function, e) for e in annotation.slice.elts) if k is not None]
-            return join_all(known) if known else None
-        if head.lower() in ("tuple", "list", "sequence", "iterable"):
-            return Kind(Tag.SEQUENCE, variable="Tensor" in ast.unparse(annotation), certain=False)
-        if head.lower() in ("dict", "mapping"):
-            return Kind(Tag.DICT, variable="Tensor" in ast.unparse(annotation), certain=False)
-        return None
-    name = dotted(annotation)
-    if name is None:
-        return None
-    qualified = function.names.qualify(name) or name
-    if qualified in ("mindspore.Tensor", "Tensor"):
-        return TENSOR
-    if qualified == "mindspore.Parameter":
-        return Kind(Tag.PARAMETER, variable=True)
-    if name in ("int", "float", "bool", "str"):
-        return CONSTANT
-    if qualified == "numpy.ndarray":
-        return Kind(Tag.NDARRAY, variable=False)
-    if name in ("tuple", "list", "Tuple", "List"):
-        return Kind(Tag.SEQUENCE, certain=False)
-    return Kind(Tag.OBJECT, certain=False) if name not in ("Any", "typing.Any", "object") else None
-
-
-def _integer_use(function: FunctionInfo, name: str) -> str:
-    """How the body uses a parameter as a whole number, if it does: in `range(...)` or as `[...] * name`."""
-    for node in function.nodes:
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range":
-            if any(isinstance(a, ast.Name) and a.id == name for a in node.args):
-                return f"range({name})"
-    return ""
-
-
-def _named(kind: Kind, name: str, caller: FunctionInfo) -> Kind:
-    if kind.value is not NO_VALUE or not kind.variable:
-        return kind
-    reason = f"; {kind.evidence}" if kind.evidence else ""
-    return kind.because(f"{caller.qualname} passes a {kind.tag.value} as {name}{reason}")
-
-
-def _module_as_function(module: Module) -> ast.FunctionDef:
+def _module_as_function() -> ast.FunctionDef:
     empty = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
     return ast.FunctionDef(name="<module>", args=empty, body=[], decorator_list=[], lineno=1, col_offset=0)

@@ -83,6 +83,9 @@ def reach(project: Project, regions: Iterable[Region]) -> dict[FunctionInfo, Rea
     while queue:
         reached = queue.popleft()
         if (reached.function, reached.cell) in seen:
+            # Called several times by one function: queued before the first was taken up.
+            known = found[reached.function].sites
+            known += (site for site in reached.sites if site not in known)
             continue
         seen.add((reached.function, reached.cell))
         found.setdefault(reached.function, reached)

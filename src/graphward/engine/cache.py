@@ -18,6 +18,7 @@ from platformdirs import user_cache_path
 from .. import __version__
 from ..config import Config
 from ..errors import GraphwardError
+from ..recordings import Recordings
 from ..rules.finding import Consequence, Finding, Span
 from ..rules.registry import GROUP
 from ..source.edits import Edit
@@ -36,6 +37,7 @@ class Cache:
     def __init__(self, config: Config):
         self._folder = user_cache_path("graphward", appauthor=False) / "check"
         self._config = config
+        self._recordings = Recordings()
 
     def load(self, shard: Shard) -> CheckResult | None:
         """The stored result, when nothing that it depends on has changed."""
@@ -57,7 +59,7 @@ class Cache:
             return
 
     def _key(self, shard: Shard) -> str:
-        total = blake2b(self._settings, digest_size=16)
+        total = blake2b(self._settings + self._recordings.digest(shard.files), digest_size=16)
         for path in shard.files:
             total.update(os.fsencode(path.absolute()) + f"\0{_digest(path)}\n".encode())
         return total.hexdigest() + ".json"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import gc
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from ..rules.rule import Rule
 from ..rules.selection import matches
 from ..rules.suppression import unsuppressed
 from ..source.text import SourceText
+from .recorded import recorded_kinds
 from .visits import Visits
 from .workspace import Problem, Workspace
 
@@ -77,7 +79,9 @@ def analyse(workspace: Workspace) -> Analysis:
             project.add(module)
         regions = graph_regions(project, modules)
         reached = reach(project, regions)
-        return Analysis(project, modules, regions, reached, Inference(project, reached))
+        known = dict.fromkeys([*modules, *(r.function.module for r in reached.values())])
+        recorded = recorded_kinds(project, known, workspace.recordings)
+        return Analysis(project, modules, regions, reached, Inference(project, reached, recorded=recorded))
     finally:
         if enabled:
             gc.enable()
@@ -92,11 +96,12 @@ def check(
     analysis = analysis or analyse(workspace)
     wanted = set(workspace.files if only is None else only)
     options = Options(config.op_style, config.target_version)
+    analysis.inference.version = config.target_version
     by_module: dict[Module, list[Reached]] = {}
     for reached in analysis.reached.values():
         by_module.setdefault(reached.function.module, []).append(reached)
     modules = [m for m in {**dict.fromkeys(analysis.modules), **by_module} if m.path in wanted]
-    result = CheckResult(problems=sorted(workspace.problems.values(), key=lambda p: str(p.path)))
+    result = CheckResult(problems=workspace.all_problems())
     found: dict[Path, FileFindings] = {}
     for i, module in enumerate(modules):
         if progress:

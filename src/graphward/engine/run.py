@@ -79,7 +79,8 @@ def run_check(
         merged.files.update(results[part.files[0]].files)
         merged.problems += results[part.files[0]].problems
     merged.files = {path: merged.files[path] for path in files if path in merged.files}
-    merged.problems.sort(key=lambda p: str(p.path))
+    # Shards of one project share its recordings, and what is wrong with them.
+    merged.problems = sorted(dict.fromkeys(merged.problems), key=lambda p: str(p.path))
     return merged
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from ..analysis.module import Module, module_name
 from ..analysis.regions import MARKERS
 from ..errors import GraphwardError
+from ..recordings import Recordings
 from ..source.text import NotText, SourceText
 
 
@@ -33,6 +34,7 @@ class Workspace:
     def __init__(self, files: Iterable[Path], overlays: Mapping[Path, SourceText] | None = None):
         self.files = list(files)
         self.problems: dict[Path, Problem] = {}
+        self.recordings = Recordings()
         self._sources: dict[Path, SourceText | None] = dict(overlays or {})
         self._modules: dict[Path, Module | None] = {}
         self._names: dict[Path, str] = {}
@@ -61,11 +63,17 @@ class Workspace:
         other = Workspace(())
         other.files = list(self.files)
         other.problems = dict(self.problems)
+        other.recordings = self.recordings
         other._sources, other._modules = dict(self._sources), dict(self._modules)
         other._names, other._paths = dict(self._names), dict(self._paths)
         other._roots, other._absent = dict(self._roots), set(self._absent)
         other._missing = set(self._missing)
         return other
+
+    def all_problems(self) -> list[Problem]:
+        """Files that were left alone, recordings included, by path."""
+        ignored = [Problem(path, 0, message) for path, message in self.recordings.problems.items()]
+        return sorted([*self.problems.values(), *ignored], key=lambda p: str(p.path))
 
     def replace(self, path: Path, source: SourceText) -> None:
         """From now on the file reads as `source`."""

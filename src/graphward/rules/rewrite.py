@@ -40,7 +40,8 @@ class Rewrite:
         if spelled is not None:
             return spelled
         module, _, name = qualified.rpartition(".")
-        source, imported = _IMPORTS.get(module, (module.rpartition(".")[0], module.rpartition(".")[2]))
+        outer, _, inner = module.rpartition(".")
+        source, imported = _IMPORTS.get(module, (outer, inner) if outer else (module, ""))
         alias = self._free_alias(module)
         request = ImportRequest(source, imported, alias)
         if request not in self._imports:

@@ -30,6 +30,8 @@ def token_edits(old: str, new: str, offset: int) -> tuple[list[Edit], list[str]]
             # An insertion sits at the token before it, so that no comment can come between.
             start = end = before[i1 - 1][2] if i1 else 0
         text = _spaced(text, i1, i2, new, after, j1, j2)
+        if i2 > i1:
+            text = _apart(text, old.encode(), start, end)
         lost += [c for c, at in comments if start <= at < end]
         edits.append(Edit(offset + start, offset + end, text))
     return edits, lost
@@ -56,6 +58,15 @@ def _spaced(text: str, i1: int, i2: int, new: str, after: list[tuple[str, int, i
         text = data[after[j1 - 1][2] : after[j1][1]].decode() + text
     elif j2 < len(after):
         text += data[after[j2 - 1][2] : after[j2][1]].decode()
+    return text
+
+
+def _apart(text: str, old: bytes, start: int, end: int) -> str:
+    """`text` with a space towards a word of `old` that it would grow together with: `a,b` to `a and b`."""
+    if text and start and (old[start - 1 : start] + text[0].encode()).replace(b"_", b"a").isalnum():
+        text = f" {text}"
+    if text and (text[-1].encode() + old[end : end + 1]).replace(b"_", b"a").isalnum() and end < len(old):
+        text = f"{text} "
     return text
 
 

@@ -1,0 +1,85 @@
+"""GW206."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from graphward.analysis.kinds import Tag
+from graphward.rules.context import FunctionContext
+from graphward.rules.finding import Consequence, Finding
+from graphward.rules.rule import Rule
+from graphward.source.fixes import Fix
+
+_METHODS = frozenset({"set_data", "assign_value"})
+
+
+class ParameterWrite(Rule):
+    """A Parameter is written with `set_data` or `assign_value` in graph code.
+
+    ## What it finds
+
+    `self.p.set_data(value)` and `self.p.assign_value(value)` in a graph region. `self.p.data = value` compiles, and is
+    left alone.
+
+    ## Why
+
+    The compiler refuses it (MindSpore 2.7 to 2.10): `RuntimeError: Failed to compile in GRAPH_MODE because the
+    'Parameter' object's method 'set_data' is not supported in 'construct' or function with @jit decorator.`
+
+    ## Example
+
+        self.step.set_data(self.step + 1)
+
+    becomes
+
+        ops.assign(self.step, self.step + 1)
+
+    ## What the rewrite assumes
+
+    That the value has the dtype and shape of the Parameter.
+
+    ## When it is unsafe
+
+    Always: `set_data` can give a Parameter another dtype or shape, `ops.assign` cannot.
+
+    ## References
+
+    API of `mindspore.ops.assign` and `mindspore.Parameter.set_data`. Measured on MindSpore 2.10.0 CPU.
+    """
+
+    code = "GW206"
+    name = "parameter-write"
+    consequence = Consequence.ERROR
+    triggers = (b".set_data", b".assign_value")
+    nodes = (ast.Call,)
+
+    def visit(self, node: ast.AST, context: FunctionContext) -> Iterable[Finding]:
+        assert isinstance(node, ast.Call)
+        if not (isinstance(node.func, ast.Attribute) and node.func.attr in _METHODS):
+            return
+        parameter, method = node.func.value, node.func.attr
+        tag = context.kind(parameter).tag
+        if tag is not Tag.PARAMETER and not (tag is Tag.UNKNOWN and method == "set_data"):
+            return
+        message = f"{context.text(parameter)} is written with {method}, which does not compile"
+        yield context.finding(self, node, message, fixes=(_fix(node, parameter, context),))
+
+
+def _fix(node: ast.Call, parameter: ast.expr, context: FunctionContext) -> Fix:
+    rewrite = context.rewrite()
+    title = "Use ops.assign"
+    statement = context.parent(node)
+    values = [*node.args, *(k.value for k in node.keywords if k.arg in ("data", "new_data"))]
+    if not values or not isinstance(statement, ast.Expr):
+        return rewrite.manual(title, "not changed by itself: assign the new value in a statement of its own")
+    value = values[0]
+    module = context.module
+    assign = rewrite.spell("mindspore.ops.assign")
+    # What stands around the value stays, so that it keeps its lines and comments.
+    gap = module.source.utf8[module.end(parameter) : module.start(value)]
+    lines = gap[gap.index(b"(") + 1 :].decode()
+    rewrite.insert(module.start(node), f"{assign}(")
+    between = f",{lines}" if "\n" in lines and not lines.strip() else ", "
+    rewrite.replace_span(module.end(parameter), module.start(value), between)
+    return rewrite.unsafe(title, "the value must have the dtype and shape of the Parameter")

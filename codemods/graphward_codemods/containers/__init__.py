@@ -1,0 +1,1 @@
+"""Containers and types (GW4)."""

@@ -1,0 +1,63 @@
+"""GW415: complex constants."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from graphward.rules.context import FunctionContext
+from graphward.rules.finding import Consequence, Finding
+from graphward.rules.rule import Rule
+from graphward.source.fixes import Fix
+
+from .._python import is_builtin
+
+
+class ComplexConstant(Rule):
+    """A literal like `1j` does not compile.
+
+    ## What it finds
+
+    An imaginary literal in a graph region. `complex(0, 1)` compiles, and is left alone.
+
+    ## Why
+
+    MindSpore 2.7 to 2.10: `TypeError: Unsupported Constant type : 1j`
+
+    ## Example
+
+        phase = 2j
+
+    becomes
+
+        phase = complex(0.0, 2.0)
+
+    ## What the rewrite assumes
+
+    Nothing: it is the same number.
+
+    ## When it is unsafe
+
+    Never. A complex number cannot be multiplied with a Tensor in either mode: `ops.Complex` makes complex Tensors.
+
+    ## References
+
+    Measured on MindSpore 2.10.0 CPU.
+    """
+
+    code = "GW415"
+    name = "complex-constant"
+    consequence = Consequence.ERROR
+    triggers = (b"j", b"J")
+    nodes = (ast.Constant,)
+
+    def visit(self, node: ast.AST, context: FunctionContext) -> Iterable[Finding]:
+        assert isinstance(node, ast.Constant)
+        if not isinstance(node.value, complex):
+            return
+        fixes: tuple[Fix, ...] = ()
+        if is_builtin(ast.Name("complex", ast.Load()), context):
+            rewrite = context.rewrite()
+            rewrite.replace(node, f"complex(0.0, {node.value.imag!r})", context.parent(node))
+            fixes = (rewrite.safe("Make it with complex()"),)
+        yield context.finding(self, node, "a complex literal does not compile", fixes=fixes)

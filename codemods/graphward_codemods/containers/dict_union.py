@@ -1,0 +1,86 @@
+"""GW422: `|` between dicts."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from graphward.analysis.kinds import Tag
+from graphward.rules.context import FunctionContext
+from graphward.rules.finding import Consequence, Finding
+from graphward.rules.rule import Rule
+
+from ..control._blocks import CannotRewrite, indent_of, replace_statement
+
+
+class DictUnion(Rule):
+    """`|` between dicts does not compile.
+
+    ## What it finds
+
+    `a | b` and `a |= b` in a graph region, where one side is a dict.
+
+    ## Why
+
+    MindSpore 2.7 to 2.10:
+
+        RuntimeError: For operation 'bitwise_or', current input arguments types are <Dictionary, Dictionary>
+
+    ## Example
+
+        outputs = defaults | {"hidden": x}
+
+    becomes
+
+        outputs = {**defaults, **{"hidden": x}}
+
+    ## What the rewrite assumes
+
+    That both sides are dicts.
+
+    ## When it is unsafe
+
+    When the kind of one side is not known; `a |= b` always, since another variable may hold the same dict.
+
+    ## References
+
+    Measured on MindSpore 2.10.0 CPU.
+    """
+
+    code = "GW422"
+    name = "dict-union"
+    consequence = Consequence.ERROR
+    triggers = (b"|",)
+    nodes = (ast.BinOp, ast.AugAssign)
+
+    def visit(self, node: ast.AST, context: FunctionContext) -> Iterable[Finding]:
+        assert isinstance(node, (ast.BinOp, ast.AugAssign))
+        if not isinstance(node.op, ast.BitOr):
+            return
+        left, right = (node.left, node.right) if isinstance(node, ast.BinOp) else (node.target, node.value)
+        kinds = [context.kind(left), context.kind(right)]
+        if not any(k.tag is Tag.DICT for k in kinds) or any(k.is_tensor for k in kinds):
+            return
+        text = f"{{**{_operand(left, context)}, **{_operand(right, context)}}}"
+        rewrite = context.rewrite()
+        doubt = "" if all(k.tag is Tag.DICT for k in kinds) else "both sides are taken for dicts"
+        message = "| between dicts does not compile"
+        if isinstance(node, ast.BinOp):
+            rewrite.replace(node, text, context.parent(node))
+        else:
+            doubt = doubt or "another variable that holds the dict does not get the entries"
+            try:
+                line = f"{indent_of(context.module, node)}{context.text(left)} = {text}"
+                replace_statement(context, rewrite, node, [line])
+            except CannotRewrite as reason:
+                fix = context.rewrite().manual("Bind a new dict", str(reason))
+                yield context.finding(self, node, message, fixes=(fix,))
+                return
+        title = "Write both into one dict"
+        fix = rewrite.unsafe(title, doubt) if doubt else rewrite.safe(title)
+        yield context.finding(self, node, message, evidence=tuple(k.evidence for k in kinds), fixes=(fix,))
+
+
+def _operand(node: ast.expr, context: FunctionContext) -> str:
+    text = context.text(node)
+    return f"({text})" if isinstance(node, (ast.BoolOp, ast.IfExp, ast.BinOp, ast.Lambda)) else text

@@ -1,0 +1,224 @@
+"""GW410: named tuples and dataclasses of Tensors."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import replace
+
+from graphward.rules.context import FunctionContext
+from graphward.rules.finding import Consequence, Finding
+from graphward.rules.rewrite import Rewrite
+from graphward.rules.rule import Rule
+from graphward.source.fixes import Fix
+
+from .._call_side import check_call_side, insert_call_side
+from ..control._blocks import CannotRewrite
+from ._records import Made, made_by
+
+
+class RecordInGraph(Rule):
+    """A named tuple or dataclass of Tensors is made by the Python interpreter.
+
+    ## What it finds
+
+    Calls of a `namedtuple`, `NamedTuple` or `dataclass`, `ModelOutput` classes among them, in a graph region, with an
+    argument that is a traced value. Records of constants are folded, and are left alone.
+
+    ## Why
+
+    MindSpore 2.7 to 2.10, with `fullgraph=True`:
+
+        ValueError: When handling script '__call_func_str__(...) in graph mode', the inputs should be constant
+
+    At the default syntax level the record is made at run time, and what follows is interpreted too.
+
+    ## Example
+
+        def construct(self, x):
+            return Output(logits=self.head(x), hidden=x)
+
+    becomes
+
+        def __call__(self, *args, **kwargs):
+            logits, hidden = super().__call__(*args, **kwargs)
+            return Output(logits=logits, hidden=hidden)
+
+        def construct(self, x):
+            return self.head(x), x
+
+    A record that does not leave the graph becomes a tuple, and `out.hidden` an index, in the Cells that call this one
+    too.
+
+    ## What the rewrite assumes
+
+    That the outermost Cell is called from Python, where `__call__` is.
+
+    ## When it is unsafe
+
+    When the record is returned: a graph of another package that calls the Cell gets a tuple.
+
+    ## References
+
+    `dataclasses`, `typing.NamedTuple`. Measured on MindSpore 2.10.0 CPU.
+    """
+
+    code = "GW410"
+    name = "record-in-graph"
+    consequence = Consequence.FALLBACK
+    triggers = (b"dataclass", b"namedtuple", b"NamedTuple", b"Output(")
+    nodes = (ast.Call,)
+
+    def visit(self, node: ast.AST, context: FunctionContext) -> Iterable[Finding]:
+        assert isinstance(node, ast.Call)
+        if not (node.args or node.keywords) or not isinstance(node.func, (ast.Name, ast.Attribute)):
+            return
+        values = [*node.args, *(k.value for k in node.keywords)]
+        traced = next((k for k in map(context.kind, values) if k.variable), None)
+        if traced is None:
+            return
+        made = made_by(node, context)
+        if made is None:
+            return
+        try:
+            fix = _fix(node, made, context)
+        except CannotRewrite as reason:
+            fix = context.rewrite().manual("Return a tuple from the graph", str(reason))
+        message = f"{made.record.name} is made by the Python interpreter"
+        found = context.finding(self, node, message, evidence=(traced.evidence,), fixes=(fix,))
+        sites = context.reached.sites
+        # A Cell inside another is compiled as a part of that one.
+        yield replace(found, region=sites[0][0].region.qualname) if sites else found
+
+
+def _fix(node: ast.Call, made: Made, context: FunctionContext) -> Fix:
+    rewrite = context.rewrite()
+    parent = context.parent(node)
+    if isinstance(parent, ast.Attribute) and parent.attr in made.values:
+        rewrite.replace(parent, context.text(made.values[parent.attr]), context.parent(parent))
+        return rewrite.unsafe("Use the value itself", "the other fields are not computed")
+    if isinstance(parent, ast.Return):
+        return _returned(node, made, context, rewrite)
+    if isinstance(parent, ast.Assign) and len(parent.targets) == 1 and isinstance(parent.targets[0], ast.Name):
+        target = parent.targets[0]
+        names = [n for n in context.function.nodes if isinstance(n, ast.Name) and n.id == target.id]
+        others = [n for n in names if n is not target]
+        returned = [n for n in others if isinstance(context.parent(n), ast.Return)]
+        if returned:
+            raise CannotRewrite(f"return the values of {made.record.name} as a tuple, and make it where the Cell is "
+                                "called")  # fmt: skip
+        _index_uses(target.id, others, made, context, rewrite)
+        _replace_by_tuple(node, list(made.values), made, context, rewrite)
+        return rewrite.safe("Use a tuple")
+    taken_apart = isinstance(parent, ast.Assign) and isinstance(parent.targets[0], ast.Tuple)
+    if taken_apart or (isinstance(parent, ast.Subscript) and parent.value is node):
+        _replace_by_tuple(node, list(made.values), made, context, rewrite)
+        return rewrite.safe("Use a tuple")
+    raise CannotRewrite(f"hand the values of {made.record.name} on one by one: what takes it is not seen")
+
+
+def _replace_by_tuple(
+    node: ast.Call, fields: list[str], made: Made, context: FunctionContext, rewrite: Rewrite, *, alone: bool = False
+) -> None:
+    """The values in the place of the record; with `alone`, a single one without a tuple around it."""
+    texts = [_value(made.values[f], context) for f in fields]
+    if len(texts) == 1:
+        rewrite.replace(node, texts[0] if alone else f"({texts[0]},)", context.parent(node))
+    else:
+        rewrite.replace(node, f"({', '.join(texts)})", context.parent(node))
+
+
+def _value(node: ast.expr, context: FunctionContext) -> str:
+    if isinstance(node, ast.Constant):
+        return repr(node.value)
+    text = context.text(node)
+    return f"({text})" if isinstance(node, ast.Tuple) and not text.startswith("(") else text
+
+
+def _index_uses(
+    name: str, uses: list[ast.Name], made: Made, context: FunctionContext, rewrite: Rewrite
+) -> None:
+    """`out.hidden` becomes `out[1]`; other uses than fields, indices and unpacking cannot stay."""
+    for use in uses:
+        parent = context.parent(use)
+        if isinstance(use.ctx, ast.Store):
+            raise CannotRewrite(f"{name} is assigned more than once")
+        if isinstance(parent, ast.Attribute) and parent.attr in made.record.fields and isinstance(parent.ctx, ast.Load):
+            index = made.record.fields.index(parent.attr)
+            rewrite.replace_span(context.module.end(use), context.module.end(parent), f"[{index}]")
+        elif not (isinstance(parent, ast.Subscript) and parent.value is use) and not isinstance(parent, ast.Assign):
+            raise CannotRewrite(f"{name} is handed on as a whole")
+
+
+def _returned(node: ast.Call, made: Made, context: FunctionContext, rewrite: Rewrite) -> Fix:
+    records = []
+    for found in context.function.nodes:
+        if isinstance(found, ast.Return) and context.function is _around(found, context):
+            record = made_by(found.value, context) if isinstance(found.value, ast.Call) else None
+            if record is None or record.record.name != made.record.name:
+                raise CannotRewrite("construct returns something else elsewhere: return a tuple everywhere, with "
+                                    "return_dict=False where there is such an option")  # fmt: skip
+            records.append((found.value, record))
+    if context.reached.sites:
+        return _returned_to_graphs(records, made, context, rewrite)
+    check_call_side(context)
+    fields = [f for f in made.record.fields if not all(_is_none(r.values[f]) for _, r in records)]
+    if not fields or any(_is_none(r.values[f]) for _, r in records for f in fields):
+        raise CannotRewrite("a field is None in some returns and not in others, which no tuple of a graph can be")
+    for call, record in records:
+        assert isinstance(call, ast.Call)
+        _replace_by_tuple(call, fields, record, context, rewrite, alone=True)
+    receiver = context.function.receiver or "self"
+    left = ", ".join(fields)
+    keywords = ", ".join(f"{f}={f}" for f in fields)
+    missing = [f for f in made.record.fields if f not in fields and not _has_none_default(f, made)]
+    keywords += "".join(f", {f}=None" for f in missing)
+    body = [f"{left} = super().__call__(*args, **kwargs)", f"return {context.text(node.func)}({keywords})"]
+    insert_call_side(context, rewrite, f"{receiver}, *args, **kwargs", body)
+    return rewrite.unsafe("Make it in __call__", "a graph that calls the Cell gets a tuple")
+
+
+def _returned_to_graphs(
+    records: list[tuple[ast.expr | None, Made]], made: Made, context: FunctionContext, rewrite: Rewrite
+) -> Fix:
+    """The functions of this module that call this one take the values by index."""
+    for value, record in records:
+        assert isinstance(value, ast.Call)
+        _replace_by_tuple(value, list(record.values), record, context, rewrite)
+    for caller, callee in context.reached.sites:
+        function = caller.function
+        if function.module is not context.module:
+            raise CannotRewrite(f"{function.qualname} of another file reads it: return a tuple there and here")
+        call = function.parents.get(callee)
+        parent = function.parents.get(call) if call is not None else None
+        if isinstance(parent, ast.Attribute) and parent.attr in made.record.fields and call is not None:
+            index = made.record.fields.index(parent.attr)
+            rewrite.replace_span(context.module.end(call), context.module.end(parent), f"[{index}]")
+            continue
+        target = parent.targets[0] if isinstance(parent, ast.Assign) and len(parent.targets) == 1 else None
+        if not isinstance(target, ast.Name):
+            raise CannotRewrite(f"{function.qualname} hands it on as a whole")
+        for use in function.nodes:
+            if isinstance(use, ast.Name) and use.id == target.id and use is not target:
+                holder = function.parents.get(use)
+                if not (isinstance(holder, ast.Attribute) and holder.attr in made.record.fields):
+                    raise CannotRewrite(f"{function.qualname} hands it on as a whole")
+                index = made.record.fields.index(holder.attr)
+                rewrite.replace_span(context.module.end(use), context.module.end(holder), f"[{index}]")
+    return rewrite.unsafe("Return a tuple", "what calls the Cell from elsewhere gets a tuple")
+
+
+def _around(node: ast.AST, context: FunctionContext) -> object:
+    parent = context.parent(node)
+    while parent is not None and not isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+        parent = context.parent(parent)
+    return context.function if parent in (None, context.function.node) else parent
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def _has_none_default(field: str, made: Made) -> bool:
+    default = made.record.defaults.get(field)
+    return default is not None and _is_none(default)

@@ -1,0 +1,105 @@
+"""Conditions and loops that depend on a Tensor: the graph holds both ways, and joins what they leave."""
+
+from __future__ import annotations
+
+import ast
+
+from graphward.analysis.kinds import Kind, Tag
+from graphward.rules.context import FunctionContext
+from graphward.source.precedence import guarded
+
+from ._blocks import siblings
+
+_FLOATS = {"float16": 2, "bfloat16": 2, "float32": 4, "float64": 8}
+_NUMBERS = (int, float)
+
+
+def is_traced(kind: Kind) -> bool:
+    """Whether a value is known to the device only: a Tensor, or a number read off one."""
+    return kind.is_tensor or (kind.variable and kind.tag is Tag.SCALAR)
+
+
+def parts(test: ast.expr) -> list[ast.expr]:
+    """The conditions that `and`, `or` and `not` make a condition of."""
+    if isinstance(test, ast.BoolOp):
+        return [p for v in test.values for p in parts(v)]
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return parts(test.operand)
+    return [test]
+
+
+def traced_test(test: ast.expr, context: FunctionContext) -> bool:
+    """Whether a Tensor decides. A bare name or element counts only where it is known to be one: its truth may be asked
+    of anything."""
+    return any(is_traced(context.kind(p)) and is_believed(p, context) for p in parts(test))
+
+
+def is_believed(node: ast.expr, context: FunctionContext) -> bool:
+    """Whether what is known of an expression is more than the assumption that a parameter is a Tensor."""
+    return context.kind(node).certain or not isinstance(node, (ast.Name, ast.Attribute, ast.Subscript))
+
+
+def is_traced_loop(node: ast.stmt, context: FunctionContext) -> bool:
+    """Whether how often a loop runs depends on a Tensor."""
+    if isinstance(node, ast.While):
+        return traced_test(node.test, context)
+    if not isinstance(node, ast.For):
+        return False
+    call = node.iter
+    if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "range"):
+        return False
+    inner = [i for a in call.args for i in _unwrapped(a)]
+    return any(is_traced(context.kind(i)) and is_believed(i, context) for i in inner)
+
+
+def _unwrapped(node: ast.expr) -> list[ast.expr]:
+    """`n`, and of `int(n)` also `n`."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "int" and node.args:
+        return [node, node.args[0]]
+    return [node]
+
+
+def number(node: ast.expr | None) -> int | float | bool | None:
+    """The value of a literal number, with its sign; else None."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        inner = number(node.operand)
+        return None if inner is None else -inner
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, _NUMBERS) else None
+
+
+def assigned_before(name: str, statement: ast.stmt, context: FunctionContext) -> ast.Assign | None:
+    """The plain assignment that gives `name` its value at the start of `statement`: the last one before it, in its
+    block or in one around it."""
+    node: ast.stmt = statement
+    while True:
+        block = siblings(context, node)
+        for other in reversed(block[: block.index(node)]):
+            if any(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store) for n in ast.walk(other)):
+                if isinstance(other, ast.Assign) and len(other.targets) == 1:
+                    return other if isinstance(other.targets[0], ast.Name) else None
+                return None
+        parent = context.parent(node)
+        if not isinstance(parent, ast.stmt) or parent is context.function.node:
+            return None
+        node = parent
+
+
+def dtype_text(value: ast.expr, context: FunctionContext, spell: str) -> str:
+    """How the dtype of a Tensor is written: by its name, where that is known, else `value.dtype`."""
+    dtype = context.kind(value).dtype
+    if dtype is not None:
+        return f"{spell}.{dtype}"
+    text = context.text(value)
+    return f"{guarded(text, value, ast.Attribute(value=value, attr='dtype', ctx=ast.Load()))}.dtype"
+
+
+def wider(first: str, second: str) -> str:
+    """Which of two dtypes can hold the values of both: a float before an integer, then the larger."""
+    return max(first, second, key=_width)
+
+
+def _width(dtype: str) -> tuple[int, int]:
+    if dtype in _FLOATS:
+        return 2, _FLOATS[dtype]
+    digits = "".join(c for c in dtype if c.isdigit())
+    return (0, 0) if dtype.startswith("bool") else (1, int(digits or 0))

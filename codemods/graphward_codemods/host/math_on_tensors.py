@@ -1,0 +1,100 @@
+"""GW103: functions of `math` and SciPy on Tensors."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable
+
+from graphward.analysis.kinds import Tag
+from graphward.knowledge.math_functions import FUNCTIONS
+from graphward.rules.context import FunctionContext
+from graphward.rules.finding import Consequence, Finding
+from graphward.rules.rule import Rule
+from graphward.source.fixes import Fix
+
+_OPERATOR = re.compile(r"ops\.(\w+)")
+
+
+class MathOnTensors(Rule):
+    """`math` and SciPy leave the graph when they are given a Tensor.
+
+    ## What it finds
+
+    `math.exp(x)`, `scipy.special.erf(x)` and the like in a graph region, where an argument is a Tensor of the graph or
+    a number read off one. Of shapes and constants they are folded, and are left alone.
+
+    ## Why
+
+    The Python interpreter calls them at run time, and the gradient is cut. With `fullgraph=True` (MindSpore 2.7 to
+    2.10):
+
+        ValueError: When handling script '__call_func_str__(__input_0__,) in graph mode', the inputs should be constant
+
+    ## Example
+
+        scale = math.exp(x.sum())
+
+    becomes
+
+        scale = ops.exp(x.sum())
+
+    ## What the rewrite assumes
+
+    That a Tensor may take the place of the Python number, and its precision that of 64 bits.
+
+    ## When it is unsafe
+
+    Always, for that reason: and the rewrite has a gradient, which the original cuts.
+
+    ## References
+
+    `math`, `scipy.special`; `mindspore.ops`. Measured on MindSpore 2.10.0 CPU.
+    """
+
+    code = "GW103"
+    name = "math-on-tensors"
+    consequence = Consequence.FALLBACK
+    triggers = (b"math", b"scipy")
+    nodes = (ast.Call,)
+
+    def visit(self, node: ast.AST, context: FunctionContext) -> Iterable[Finding]:
+        assert isinstance(node, ast.Call)
+        name = context.resolve(node.func) or ""
+        if not name.startswith(("math.", "scipy.")):
+            return
+        kinds = [context.kind(a) for a in (*node.args, *(k.value for k in node.keywords))]
+        traced = next((k for k in kinds if k.variable and (k.is_tensor or k.tag in (Tag.SCALAR, Tag.SEQUENCE))), None)
+        if traced is None:
+            return
+        message = f"{name} of a Tensor is left to the Python interpreter"
+        yield context.finding(self, node, message, evidence=(traced.evidence,), fixes=(_fix(node, name, context),))
+
+
+def _fix(node: ast.Call, name: str, context: FunctionContext) -> Fix:
+    rewrite = context.rewrite()
+    templates = FUNCTIONS.get(name, ())
+    count = len(node.args)
+    plain = not node.keywords and not any(isinstance(a, ast.Starred) for a in node.args)
+    if not plain or not 0 < count <= len(templates) or not templates[count - 1]:
+        return rewrite.manual("Compute it with operators", f"no operator of MindSpore is known to be {name}")
+    template = _OPERATOR.sub(lambda found: rewrite.spell(f"mindspore.ops.{found[1]}"), templates[count - 1])
+    if "math." in template:
+        if context.kind(node.args[1]).variable or not name.startswith("math."):
+            template = template.replace("math.log", rewrite.spell("mindspore.ops.log"))
+        else:
+            template = template.replace("math.log", context.text(node.func))
+    arguments = [_tensor(a, context) for a in node.args]
+    rewrite.replace(node, template.format(*arguments), context.parent(node))
+    reason = "a Tensor takes the place of a Python number, and its gradient is not cut"
+    return rewrite.unsafe("Use the operator", reason, restores_gradient=True)
+
+
+def _tensor(node: ast.expr, context: FunctionContext) -> str:
+    """The Tensor that a number is read off: `x` of `x.item()` and `float(x)`."""
+    if isinstance(node, ast.Call) and context.kind(node).tag is Tag.SCALAR:
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "item" and not node.args:
+            return context.text(node.func.value)
+        if isinstance(node.func, ast.Name) and node.func.id == "float" and len(node.args) == 1:
+            return context.text(node.args[0])
+    return context.text(node)
