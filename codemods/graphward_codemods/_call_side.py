@@ -11,6 +11,9 @@ from graphward.rules.rewrite import Rewrite
 
 from .control._blocks import CannotRewrite, step_of
 
+# Behind whatever an `__init__` gets that ends right above `construct`; two of these never go together.
+_BELOW_INIT = 6 << 32
+
 
 def check_call_side(context: FunctionContext) -> None:
     """Raises CannotRewrite where the class can get no `__call__`, or a graph would go around it."""
@@ -34,7 +37,8 @@ def insert_call_side(context: FunctionContext, rewrite: Rewrite, signature: str,
     source = context.module.source
     indent = source.indent(function.first_line)
     lines = [f"{indent}def __call__({signature}):", *(f"{indent}{step_of(function)}{line}" for line in body), ""]
-    rewrite.insert(source.offset(function.first_line, 0), "".join(f"{line}{source.newline}" for line in lines))
+    text = "".join(f"{line}{source.newline}" for line in lines)
+    rewrite.insert(source.offset(function.first_line, 0), text, _BELOW_INIT)
 
 
 def plain_parameters(context: FunctionContext) -> list[str]:

@@ -23,12 +23,16 @@ DEFAULT_TARGET = "2.10"
 @dataclass(frozen=True)
 class VerifySettings:
     """`[tool.graphward.verify]`: how the proof runs. `targets` maps `path.py::Expr` to its input specs (None: infer
-    them); `timeout` is in seconds for one run of one version. `declared_only`, which the command line sets, leaves
-    everything but `targets` out."""
+    them); `timeout` is in seconds and `memory` in MB (0: most of what the machine has) for one run of one version;
+    `export` adds the MINDIR export; `scheduler` is the address of a dask scheduler, empty for this machine alone.
+    `declared_only`, which the command line sets, leaves everything but `targets` out."""
 
     targets: Mapping[str, tuple[str, ...] | None] = field(default_factory=dict)
     timeout: float = 120.0
+    memory: int = 0
     jobs: int = 2
+    export: bool = False
+    scheduler: str = ""
     declared_only: bool = False
 
 
@@ -135,12 +139,19 @@ def _verify(table: Any, path: Path) -> VerifySettings:
             values[key] = _value(path, key, value, {})
         elif key == "timeout" and isinstance(value, (int, float)) and not isinstance(value, bool) and value > 0:
             values[key] = float(value)
-        elif key == "jobs" and isinstance(value, int) and not isinstance(value, bool) and value > 0:
+        elif _fits(key, value):
             values[key] = value
         else:
             raise _bad(path, key, f"[tool.graphward.verify] cannot take {key} = {value!r}",
-                       "known settings: targets (a table), timeout (seconds), jobs (a number)")  # fmt: skip
+                       "known settings: targets (a table), timeout (seconds), memory (MB), jobs (a number), "
+                       "export (true or false), scheduler (an address)")  # fmt: skip
     return VerifySettings(**values)
+
+
+def _fits(key: str, value: Any) -> bool:
+    if key in ("jobs", "memory"):
+        return isinstance(value, int) and not isinstance(value, bool) and value > 0
+    return isinstance(value, {"export": bool, "scheduler": str}.get(key, ()))
 
 
 def _check_values(config: Config, path: Path | None) -> None:

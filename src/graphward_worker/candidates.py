@@ -7,16 +7,21 @@ import inspect
 import itertools
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, Callable
 
 import mindspore as ms
 
+from .configurations import PARAMETER
+from .examples import documented_rank, shape_examples
+from .hints import Hints
 from .record import own_attribute
 from .signatures import Kind, kind_of
 from .specs import Group, Input, Literal, Spec, TensorSpec, parse_input
 from .uses import Uses, uses_of
 
 _INTEGER_NAMES = re.compile(r"(^|_)(ids?|idx|index|indices|tokens?|labels?|targets?|positions?|lengths?)($|_|\d)")
+_EMBEDDED = re.compile(r"emb")
 _MASK_NAMES = re.compile(r"mask")
 _IMAGE_NAMES = re.compile(r"^(img|image|input)_(size|resolution)$")
 _SIDE_NAMES = re.compile(r"^(h|w|height|width)$")
@@ -32,15 +37,19 @@ _SIDE = 2  # of an image that is given as a sequence of 4
 
 
 def combinations(
-    target: Any, function: Callable[..., Any], parameters: list[inspect.Parameter]
+    target: Any, function: Callable[..., Any], parameters: list[inspect.Parameter], hints: Hints
 ) -> Iterator[list[Input]]:
-    """Candidate inputs for `parameters` of `function`, which calls `target`; none twice."""
+    """Candidate inputs for `parameters` of `function`, which calls `target`; none twice. `hints` come from the errors
+    that other candidates led to."""
     uses = uses_of(function)
-    known = [uses.get(p.name, Uses()) for p in parameters]
+    known = [_documented(function, p.name, uses.get(p.name, Uses())) for p in parameters]
     sizes = _sizes(target)
-    shapes = _unique([*itertools.islice(_from_layers(target), _OF_LAYERS), *_from_sizes(sizes), *map(_tensor, _COMMON)])
+    shown = shape_examples(target) if isinstance(target, ms.nn.Cell) else []
+    hinted = list(_hinted(hints, sizes))
+    of_layers = itertools.islice(_from_layers(target), _OF_LAYERS)
+    shapes = _unique([*hinted, *shown, *of_layers, *_from_sizes(sizes), *map(_tensor, _COMMON)])
     tried: set[str] = set()
-    for shape in _leading(parameters, known, shapes, sizes)[:_LEADING]:
+    for shape in _unique([*hinted, *shown, *_leading(parameters, known, shapes, sizes)])[:_LEADING]:
         choices = [_choices(p, use, shape, shapes, sizes) for p, use in zip(parameters, known)]
         for number, chosen in enumerate(_likeliest(choices)):
             if number == _COMBINED:
@@ -52,6 +61,11 @@ def combinations(
                 yield combination
     for shape in shapes:
         yield [_input(p, _choices(p, use, shape, shapes, sizes)[0]) for p, use in zip(parameters, known)]
+
+
+def _documented(function: Callable[..., Any], name: str, use: Uses) -> Uses:
+    rank, integers = documented_rank(function, name)
+    return replace(use, rank=use.rank or rank, lookup=use.lookup or (integers and rank is not None))
 
 
 def _likeliest(choices: list[list[Spec]]) -> Iterator[list[Spec]]:
@@ -80,15 +94,34 @@ def _leading(
     return _of_rank(rank, shapes, sizes)
 
 
+def _hinted(hints: Hints, sizes: list[int]) -> Iterator[TensorSpec]:
+    """Tensors of the ranks and widths that errors named; those that fulfil both come first."""
+    for rank in hints.ranks:
+        for size in _unique([*hints.sizes[:2], *sizes[:2], 8, 3]):
+            yield from (TensorSpec("f32", shape) for shape in _FORMS.get(rank, _no_forms)(size))
+    for length in hints.sizes[:3]:
+        yield from (TensorSpec("f32", (2, width, length)) for width in sizes[:2] if length > width)
+    for size in hints.sizes if not hints.ranks else ():
+        for rank in (2, 3, 4):
+            yield from (TensorSpec("f32", shape) for shape in _FORMS[rank](size)[:2])
+
+
+def _no_forms(size: int) -> list[tuple[int, ...]]:
+    return []
+
+
+_FORMS: dict[int, Callable[[int], list[tuple[int, ...]]]] = {
+    1: lambda c: [(c,)],
+    2: lambda c: [(2, c)],
+    3: lambda c: [(2, 4, c), (2, c, 4)],
+    4: lambda c: [(2, c, 8, 8), (2, 4, 4, c), (2, c, 4, 4)],
+    5: lambda c: [(1, c, 4, 8, 8), (1, 2, 4, 4, c)],
+}
+"""Rank -> shapes with a given width."""
+
+
 def _of_rank(rank: int, shapes: list[TensorSpec], sizes: list[int]) -> list[TensorSpec]:
-    forms: dict[int, Callable[[int], list[tuple[int, ...]]]] = {
-        1: lambda c: [(c,)],
-        2: lambda c: [(2, c)],
-        3: lambda c: [(2, 4, c), (2, c, 4)],
-        4: lambda c: [(2, 4, 4, c), (2, c, 4, 4), (2, c, 8, 8)],
-        5: lambda c: [(1, 2, 4, 4, c), (1, c, 4, 8, 8)],
-    }
-    made = [TensorSpec("f32", shape) for c in (*sizes, 8) for shape in forms.get(rank, lambda c: [])(c)]
+    made = [TensorSpec("f32", shape) for c in (*sizes, 8) for shape in _FORMS.get(rank, _no_forms)(c)]
     return _unique([*(shape for shape in shapes if len(shape.shape) == rank), *made]) or shapes
 
 
@@ -150,11 +183,11 @@ def _tensors(name: str, use: Uses, shape: TensorSpec, shapes: list[TensorSpec]) 
             square = (dims[1], dims[1])
             yield from (TensorSpec("f32", (dims[0], *extra, *square)) for extra in ((), (1,)))
             yield TensorSpec("f32", square)
-    elif use.lookup or _INTEGER_NAMES.search(name):
+    elif use.lookup or (_INTEGER_NAMES.search(name) and not _EMBEDDED.search(name)):
         if shape.dtype[0] == "i":
             yield shape
         if use.bound:
-            yield TensorSpec("i32", (2, 8), use.bound)
+            yield from (TensorSpec("i32", (2, 8), use.bound), TensorSpec("i32", (2, 2, 8), use.bound))
         yield from (TensorSpec("i32", dims[:1], 2), TensorSpec("i32", dims[:2], 2))
         if len(dims) > 2:
             yield TensorSpec("i32", (dims[0], *dims[2:]), 2)  # a class for each pixel
@@ -167,7 +200,7 @@ def _tensors(name: str, use: Uses, shape: TensorSpec, shapes: list[TensorSpec]) 
 def _from_layers(target: Any) -> Iterator[TensorSpec]:
     if not isinstance(target, ms.nn.Cell):
         return
-    sides = _image_sides(type(target))
+    sides = _image_sides(target)
     seen: set[TensorSpec] = set()
     for _, cell in target.cells_and_names():
         for shape in _of_layer(cell, sides):
@@ -176,20 +209,27 @@ def _from_layers(target: Any) -> Iterator[TensorSpec]:
                 yield shape
 
 
-def _image_sides(cls: type) -> tuple[int, ...]:
-    """Height and width of images: as the constructor's defaults say, or common ones."""
-    for name, parameter in inspect.signature(cls).parameters.items():
-        side = parameter.default[0] if isinstance(parameter.default, (tuple, list)) else parameter.default
-        if _IMAGE_NAMES.search(name) and type(side) is int:
-            return (side,)
-    return (16, 32, 64, 224)
+def _image_sides(target: Any) -> tuple[tuple[int, int], ...]:
+    """Heights and widths of images: as the constructor's defaults, a Cell or its configuration says, or common ones."""
+    held = {name: p.default for name, p in inspect.signature(type(target)).parameters.items()}
+    for _, cell in target.cells_and_names():
+        for name, value in vars(cell).items():
+            held.setdefault(name, value)
+            if PARAMETER.search(name):
+                held = {**getattr(value, "__dict__", {}), **held}
+    for name, value in held.items():
+        sides = list(value) if isinstance(value, (tuple, list)) else [value]
+        if _IMAGE_NAMES.search(name) and sides and all(type(side) is int and side > 0 for side in sides):
+            return ((sides[0], sides[-1]),)
+    return ((16, 16), (32, 32), (64, 64), (224, 224))
 
 
-def _of_layer(cell: Any, sides: tuple[int, ...]) -> Iterator[TensorSpec]:
+def _of_layer(cell: Any, sides: tuple[tuple[int, int], ...]) -> Iterator[TensorSpec]:
     """Shapes that a layer of MindSpore takes, by the sizes that it keeps."""
-    if not type(cell).__module__.startswith("mindspore."):
+    above = (c for c in type(cell).__mro__ if c.__module__.startswith("mindspore.") and c is not ms.nn.Cell)
+    name = next((c.__name__ for c in above), None)
+    if name is None:
         return
-    name = type(cell).__name__
     channels = _channels(cell)
     vocabulary = _integer(cell, "vocab_size", "num_embeddings")
     normalized = getattr(cell, "normalized_shape", None)
@@ -206,7 +246,7 @@ def _of_layer(cell: Any, sides: tuple[int, ...]) -> Iterator[TensorSpec]:
     elif "3d" in name:
         yield TensorSpec("f32", (1, channels, 8, 16, 16))
     elif "2d" in name or name == "GroupNorm":
-        yield from (TensorSpec("f32", (2 if side < 64 else 1, channels, side, side)) for side in sides)
+        yield from (TensorSpec("f32", (2 if high < 64 else 1, channels, high, wide)) for high, wide in sides)
     else:
         yield from (TensorSpec("f32", (2, channels)), TensorSpec("f32", (2, 4, channels)))
 

@@ -17,21 +17,26 @@ Stage = Callable[[dict[str, Any], Callable[[Any], None]], None]
 """Runs in the child: takes the request and a function that hands over a (partial) result."""
 
 _TAIL = 2000
+_PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 class Child:
-    """A running stage; `close` are descriptors that user code must not reach. `poll` returns None while it runs, then
-    its end:
+    """A running stage; `close` are descriptors that user code must not reach; `memory` is its limit in MB (0: most of
+    what the machine has). `poll` returns None while it runs, then its end:
 
     `kind` (done, crash, timeout), `value` (the last result that it handed over, or None), `reason` and `tail` (of its
     output) when it did not end by itself, `seconds`.
     """
 
-    def __init__(self, stage: Stage, request: dict[str, Any], timeout: float, scratch: str, close: tuple[int, ...]):
+    def __init__(
+        self, stage: Stage, request: dict[str, Any], timeout: float, scratch: str, close: tuple[int, ...],
+        memory: int = 0,
+    ):  # fmt: skip
         self.folder = tempfile.mkdtemp(prefix="stage-", dir=scratch)
         self.started = time.monotonic()
         self.deadline = self.started + timeout
         self.timeout = timeout
+        self.memory = (memory << 20) or _most_of_the_machine()
         self.log = os.path.join(self.folder, "output.txt")
         self.result = os.path.join(self.folder, "result")
         sys.stdout.flush()
@@ -45,6 +50,9 @@ class Child:
     def poll(self) -> dict[str, Any] | None:
         pid, status = os.waitpid(self.pid, os.WNOHANG)
         if pid == 0:
+            if self._resident() > self.memory:
+                self.kill()
+                return self._end("crash", f"used more than {self.memory >> 20:,} MB of memory")
             if time.monotonic() < self.deadline:
                 return None
             self.kill()
@@ -68,6 +76,14 @@ class Child:
     def remove(self) -> None:
         """Delete the stage's directory and all that the compiler dropped there."""
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _resident(self) -> int:
+        """Bytes in memory; 0 where the system does not tell."""
+        try:
+            with open(f"/proc/{self.pid}/statm") as file:
+                return int(file.read().split()[1]) * _PAGE
+        except (OSError, IndexError):
+            return 0
 
     def _kill_group(self) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -94,6 +110,8 @@ class Child:
             _die_with_parent()
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
             signal.signal(signal.SIGINT, signal.SIG_DFL)
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             for descriptor in close:
                 os.close(descriptor)
             os.chdir(self.folder)
@@ -119,6 +137,11 @@ class Child:
         with open(partial, "wb") as file:
             pickle.dump(value, file, protocol=pickle.HIGHEST_PROTOCOL)
         os.replace(partial, self.result)
+
+
+def _most_of_the_machine() -> int:
+    """Bytes: what leaves the rest of the machine alive."""
+    return int(0.8 * _PAGE * os.sysconf("SC_PHYS_PAGES"))
 
 
 def _die_with_parent() -> None:

@@ -24,7 +24,9 @@ except ImportError:  # MindSpore before 2.8
 
 INTERPRETED = ("PyExecute", "PyInterpret", "PyFunc")
 _NODE = re.compile(rf"= (?:PrimFunc_)?({'|'.join(INTERPRETED)})\b(?:\(\"((?:[^\"\\]|\\.)*)\")?")
-_OPTIMIZED = re.compile(r"After Optimizer Phase[^\n]*\n(?P<body>.*?)(?=\n-{20,}\n After |\Z)", re.DOTALL)
+_PHASE = r"After %s Phase[^\n]*\n(?P<body>.*?)(?=\n-{20,}\n After |\Z)"
+_PARSED = re.compile(_PHASE % "Parser", re.DOTALL)
+_OPTIMIZED = re.compile(_PHASE % "Optimizer", re.DOTALL)
 _ENTRY = re.compile(r"^# No\. \d+:\n", re.MULTILINE)
 _SCRIPT = re.compile(r"^Script: (?P<script>[^\n]*)", re.MULTILINE)
 _SCRIPT_LIMIT = 120
@@ -114,19 +116,44 @@ def _interpreter_nodes(executor: Any, phase: str) -> list[dict[str, str]]:
     return found
 
 
-def locate(nodes: list[dict[str, str]], log: str, tree: str) -> list[dict[str, Any]]:
-    """The nodes with the user's lines: `name`, `script`, `path`, `line`, `column`, `end_line`, `end_column`. `log` is
-    what the compiler printed; a node whose line it does not tell, or that lies outside of the tree, has None there."""
-    placed: dict[tuple[Any, ...], dict[str, Any]] = {}
+def locate(nodes: list[dict[str, str]], log: str, tree: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The interpreter nodes that a call runs, and what the compiler handed to the interpreter only once, while it
+    compiled (`np.arange(3)`).
+
+    Each with the user's code: `name`, `script`, `path`, `line`, `column`, `end_line`, `end_column`, `expression`. `log`
+    is what the compiler printed; a node whose line it does not tell, or that lies outside of the tree, has None there.
+    """
+    run: dict[tuple[int, ...], dict[str, Any]] = {}
     for section in _OPTIMIZED.finditer(log):
-        for entry in _ENTRY.split(section["body"])[1:]:
-            found = messages.places(entry, tree)
+        run |= _entries(section["body"], tree, INTERPRETED[0])
+    seen: dict[tuple[int, ...], dict[str, Any]] = {}
+    for section in _PARSED.finditer(log):
+        seen |= _entries(section["body"], tree, INTERPRETED[1])
+    once = {span: node for span, node in seen.items() if not any(_holds(other, span) for other in run)}
+    once = {span: node for span, node in once.items() if not any(_holds(other, span) for other in once if other != span)}
+    if nodes and not run:
+        nowhere = dict.fromkeys(("path", "line", "column", "end_line", "end_column"))
+        return [{**node, **nowhere, "expression": ""} for node in nodes], _sorted(once)
+    return _sorted(run), _sorted(once)
+
+
+def _entries(body: str, tree: str, name: str) -> dict[tuple[Any, ...], dict[str, Any]]:
+    """The numbered entries of a section of the compiler's report that point into the tree, by span."""
+    found = {}
+    for entry in _ENTRY.split(body)[1:]:
+        places = messages.places(entry, tree)
+        if places:
             script = _SCRIPT.search(entry)
-            if found:
-                place = found[0]
-                node = {"name": INTERPRETED[0], "script": script["script"][:_SCRIPT_LIMIT] if script else "", **place}
-                placed.setdefault((place["path"], place["line"], place["column"], place["end_column"]), node)
-    if placed:
-        return sorted(placed.values(), key=lambda n: (n["path"], n["line"], n["column"]))
-    nowhere = dict.fromkeys(("path", "line", "column", "end_line", "end_column"))
-    return [{**node, **nowhere} for node in nodes]
+            place = places[0]
+            text = script["script"][:_SCRIPT_LIMIT] if script else ""
+            span = (place["path"], place["line"], place["column"], place["end_line"], place["end_column"])
+            found[span] = {"name": name, "script": text, **place, "expression": messages.source_of(place, tree)}
+    return found
+
+
+def _holds(outer: tuple[Any, ...], inner: tuple[Any, ...]) -> bool:
+    return outer[0] == inner[0] and outer[1:3] <= inner[1:3] and inner[3:] <= outer[3:]
+
+
+def _sorted(nodes: dict[Any, dict[str, Any]]) -> list[dict[str, Any]]:
+    return [nodes[span] for span in sorted(nodes)]

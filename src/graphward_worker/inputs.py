@@ -13,7 +13,8 @@ from typing import Any
 import mindspore as ms
 import numpy as np
 
-from .specs import DTYPES, Input, Literal, TensorSpec
+from .recording import supply
+from .specs import DTYPES, Input, Literal, TensorSpec, parse_input
 
 _GOLDEN = 0.6180339887498949  # its multiples modulo 1 are spread evenly and never repeat
 _DEFAULT_BOUND = 3  # small enough for an index into most things
@@ -22,6 +23,13 @@ _DEFAULT_BOUND = 3  # small enough for an index into most things
 def variants(calls: int) -> list[int]:
     """Which variant each call gets: A, B, A again (what stale state would spoil), then new ones."""
     return [0, 1, 0, *range(2, calls)][: max(2, calls)]
+
+
+def of_request(request: dict[str, Any]) -> list[Input]:
+    """The inputs of a play: those of a recorded call, else the specs."""
+    if request.get("recorded") is not None:
+        return supply.inputs(request["recorded"], request["tree"])
+    return [parse_input(text) for text in request["inputs"]]
 
 
 def arguments(inputs: list[Input], variant: int) -> tuple[list[Any], dict[str, Any]]:
@@ -39,6 +47,8 @@ def arguments(inputs: list[Input], variant: int) -> tuple[list[Any], dict[str, A
 
 
 def _build(spec: Any, variant: int, counter: Iterator[int]) -> Any:
+    if isinstance(spec, supply.Recorded):
+        return spec.build(variant, next(counter))
     if isinstance(spec, Literal):
         return copy.deepcopy(spec.value)
     if isinstance(spec, TensorSpec):

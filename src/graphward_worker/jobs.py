@@ -15,7 +15,10 @@ from . import sides
 from .children import Stage
 from .infer import infer
 from .play import LAX, PYNATIVE, STRICT, play
+from .recording.replay import replay
 from .specs import SpecError, parse_input
+from .standins import lacking
+from .standins.randomness import RANDOM
 
 DEFAULTS: dict[str, Any] = {
     "gradients": "same",
@@ -42,16 +45,25 @@ class Request:
 
 
 Plan = Generator["list[Request]", "list[dict[str, Any]]", "dict[str, Any]"]
+Ends = Generator["list[Request]", "list[dict[str, Any]]", "list[dict[str, Any]]"]
+
+_EQUIPMENT = lacking.Equipment()
 
 
 def prove(job: dict[str, Any]) -> Plan:
     """The verdict of a job: `id`, `target`, `verdict`, `message`, `inputs` (`source`, `specs`, `target`), `original`,
-    `rewritten`, `culprits`, `notes`, `seconds`."""
+    `rewritten`, `culprits`, `notes`, `stand_ins`, `seconds`."""
     started = time.monotonic()
     proof = _Proof(job)
     verdict = yield from proof.run()
     verdict["seconds"] = round(time.monotonic() - started, 3)
     return verdict
+
+
+def _shows_difference(verdict: dict[str, Any]) -> bool:
+    """Whether a side gives other values than the original, which random numbers could explain."""
+    sides_given = [side for side in (verdict["original"], verdict["rewritten"]) if side is not None]
+    return any(side["difference"] is not None and side["difference"]["what"] == "value" for side in sides_given)
 
 
 class _Proof:
@@ -62,9 +74,17 @@ class _Proof:
         self.expr: str = job["target"]["expr"]
         self.source = "declared"
         self.specs: list[str] = list(job.get("inputs") or [])
+        self.recorded: dict[str, Any] | None = None
+        self.notes: list[str] = []
+        self.kernels = _EQUIPMENT.kernels
+        self.missed: set[str] = set()
+        self.stand_ins: set[str] = set()
 
     def run(self) -> Plan:
         if self.job.get("inputs") is None:
+            verdict = yield from self.try_recorded(self.job.get("recorded") or {"calls": [], "others": []})
+            if verdict is not None:
+                return verdict
             problem = yield from self.find_inputs()
             if problem is not None:
                 return self.verdict(problem["verdict"], problem["message"], problem, None)
@@ -73,15 +93,103 @@ class _Proof:
                 self.specs = [str(parse_input(text)) for text in self.specs]
             except SpecError as error:
                 return self.verdict("no-inputs", str(error), None, None)
+        return (yield from self.judge_both())
+
+    def try_recorded(self, recorded: dict[str, Any]) -> Generator[list[Request], list[dict[str, Any]], Any]:
+        """The verdict on the recorded calls; None when the original accepts none of them. When the most frequent kind
+        of call verifies, the others have to as well."""
+        for call in recorded["calls"]:
+            verdict = yield from self.with_recorded(call)
+            if verdict is not None:
+                break
+        else:
+            return None
+        for call in recorded["others"] if verdict["verdict"] == "verified" else ():
+            other = yield from self.with_recorded(call)
+            if other is not None and other["verdict"] != "verified":
+                return other
+            if other is not None:
+                verdict["notes"].append(f"verified for another kind of recorded call too: {', '.join(call['specs'])}")
+                if verdict["original"] is not None and verdict["original"]["verdict"] == "verified":
+                    verdict["original"] = other["original"]
+        return verdict
+
+    def with_recorded(self, call: dict[str, Any]) -> Generator[list[Request], list[dict[str, Any]], Any]:
+        """The verdict on the inputs of a recorded call; None when the original does not accept them (any more)."""
+        expr = self.job["target"]["expr"]
+        made_by_user = "(" in expr
+        self.source, self.specs = "recorded", call["specs"]
+        self.recorded = {**call, "constructor": None} if made_by_user else call
+        self.expr = expr if made_by_user else call["target"]
+        verdict = yield from self.judge_both()
+        side = verdict["original"] or verdict["rewritten"]
+        error = side["error"] if verdict["verdict"] in ("original-broken", "no-inputs") else None
+        if error is None or error["stage"] == "import":
+            verdict["notes"].append(call["note"])
+            return verdict
+        reason = f"{error['type']}: {error['message']}"
+        hint = f"record again: graphward record -- {call['command']}"
+        self.notes.append(f"the recorded inputs are not accepted any more ({reason}); {hint}")
+        self.source, self.specs, self.recorded, self.expr = "declared", [], None, expr
+        return None
+
+    def judge_both(self) -> Plan:
+        """The verdict on the inputs that were found; when a kernel is missing, or numbers may be random, once more with
+        stand-ins."""
+        while True:
+            self.stand_ins = set()
+            verdict = yield from self.judge_once()
+            if not (yield from self.equip()):
+                break
+        if not _shows_difference(verdict):
+            return verdict
+        without, self.kernels = self.kernels, self.kernels | {RANDOM}
+        used, self.stand_ins = self.stand_ins, set()
+        again = yield from self.judge_once()
+        self.kernels, self.missed = without, set()
+        if self.stand_ins <= used:
+            return verdict
+        again["notes"].append("random numbers derive from shapes, the same on both sides")
+        return again
+
+    def equip(self) -> Generator[list[Request], list[dict[str, Any]], bool]:
+        """Whether there are stand-ins for what the last plays missed that these did without."""
+        if not self.missed:
+            return False
+        while not _EQUIPMENT.known:
+            (end,) = yield [Request(lacking.probe, {"start": _EQUIPMENT.probed}, lacking.SECONDS)]
+            _EQUIPMENT.learn(end)
+        for kernel in self.missed:
+            _EQUIPMENT.add(kernel)
+        self.missed = set()
+        before, self.kernels = self.kernels, _EQUIPMENT.kernels
+        return self.kernels != before
+
+    def ends(self, requests: list[Request]) -> Ends:
+        """Run stages with the stand-ins that are known to be needed, and note which they used and what they missed."""
+        for request in requests:
+            request.stage = lacking.equipped(request.stage, self.kernels)
+        ends = yield requests
+        for end in ends:
+            value = end["value"] or {}
+            self.stand_ins |= set(value.get("stand_ins", ()))
+            error = value.get("error")
+            if error is not None and error["kernel"] is not None:
+                self.missed.add(error["kernel"])
+        return ends
+
+    def judge_once(self) -> Plan:
         original, rewritten = self.job["original"], self.job.get("rewritten")
         if rewritten is None:
-            reference, strict = yield [self.request(original, PYNATIVE), self.request(original, STRICT)]
+            reference, strict = yield from self.ends(
+                [self.request(original, PYNATIVE), self.request(original, STRICT)]
+            )
             side = yield from self.judge(original, reference, strict, as_it_stands=True)
             return self.verdict(side["verdict"], side["message"], side, None)
         plays = [self.request(original, PYNATIVE), self.request(rewritten, STRICT)]
         if self.options["as_it_stands"]:
             plays.append(self.request(original, STRICT))
-        ends = yield plays
+        ends = yield from self.ends(plays)
         stands = None
         if self.options["as_it_stands"]:
             stands = yield from self.judge(original, ends[0], ends[2], as_it_stands=True)
@@ -97,11 +205,15 @@ class _Proof:
             "train": self.options["train"],
             "budget": 0.6 * self.options["timeout"],
         }
-        (end,) = yield [Request(infer, payload, self.options["timeout"])]
         self.source = "inferred"
+        again = True
+        while again:
+            (end,) = yield from self.ends([Request(infer, payload, self.options["timeout"])])
+            again = yield from self.equip()
         found = end["value"]
         if end["kind"] == "done" and found["error"] is None:
             self.specs, self.expr = found["specs"], found["expr"]
+            self.notes += found["notes"]
             return None
         return sides.broken(found["error"]) if end["kind"] == "done" else sides.ended(end)
 
@@ -112,7 +224,7 @@ class _Proof:
         if broken is not None:
             return broken
         if sides.refused(strict):
-            (lax,) = yield [self.request(tree, LAX)]
+            (lax,) = yield from self.ends([self.request(tree, LAX)])
             judged = sides.refusal(reference, strict, lax, self.options)
             settled = judged["verdict"] == "falls-back"
         else:
@@ -120,22 +232,24 @@ class _Proof:
             settled = not sides.may_be_right(judged, strict, self.options)
         if as_it_stands or settled:
             return judged
-        (own,) = yield [self.request(tree, PYNATIVE)]
+        (own,) = yield from self.ends([self.request(tree, PYNATIVE)])
         return sides.with_own_play(judged, reference, strict, own, self.options)
 
     def request(self, tree: str, mode: str) -> Request:
         payload = {
             "tree": tree,
             "file": self.file,
-            "expr": self.expr,
+            "expr": self.job["target"]["expr"] if self.recorded else self.expr,
             "inputs": self.specs,
+            "recorded": self.recorded and {**self.recorded, "check": tree == self.job["original"]},
             "mode": mode,
             "calls": self.options["calls"],
             "gradients": self.options["gradients"] != "off",
             "weights": self.options["weights"],
             "train": self.options["train"],
         }
-        return Request(play, payload, self.options["timeout"])
+        again = self.recorded is not None and self.recorded["replay"] is not None
+        return Request(replay if again else play, payload, self.options["timeout"])
 
     def verdict(
         self, verdict: str, message: str, original: dict[str, Any] | None, rewritten: dict[str, Any] | None
@@ -149,5 +263,6 @@ class _Proof:
             "original": original,
             "rewritten": rewritten,
             "culprits": [],
-            "notes": [],
+            "notes": list(self.notes),
+            "stand_ins": sorted(self.stand_ins),
         }

@@ -21,6 +21,7 @@ def load_module(tree: str, file: str) -> ModuleType:
     tree = os.path.realpath(tree)
     path = os.path.join(tree, *file.split("/"))
     root, name = _place(path)
+    sys.argv = [path]  # a script that reads its arguments must not read the worker's
     _shadow(root, tree)
     if "." in name or os.path.basename(path) == "__init__.py":
         return _checked(importlib.import_module(name), path)

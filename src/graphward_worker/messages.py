@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import os
 import re
 import traceback
@@ -14,9 +15,15 @@ _TRACE = "The Traceback of Net Construct Code"
 _CALL_STACK = re.compile(r"-{20,}\n- C\+\+ Call Stack.*?(?=\n-{20,}\n- |\Z)", re.DOTALL)
 _NO_KERNEL = re.compile(
     r"[Kk]ernel select failed|Unsupported op \[|[Kk]ernel \S+ (is )?unregistered|kernel of \S+ is not registered"
-    r"|Select CPU operator\[\w+\] fail|Create kernelmod for op \w+ failed"
+    r"|Select CPU operator\[\w+\] fail|Create kernelmod for op \w+ failed|Not found op \w+ on device"
+    r"|^\w+ only supports Ascend\b|^'\w+' is not supported on this device"
 )
 _UNSUPPORTED = re.compile(r"Unsupported op \[(\w+)")
+_KERNEL_NAME = re.compile(
+    r"Unsupported op \[(?:const )?(\w+)|[Kk]ernel (\w+) (?:is )?unregistered|kernel of (\w+) is not registered"
+    r"|Select CPU operator\[(\w+)\]|Create kernelmod for op (\w+)|Not found op (\w+)|^(\w+) only supports Ascend"
+    r"|^'(\w+)' is not supported"
+)
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])|(?<=,)\s+(?=[Pp]lease )")
 _ADVICE = re.compile(
     r"https?://|^You can use os\.environ\['MS_DEV_JIT_SYNTAX_LEVEL'\]|^Try to set jit_syntax_level"
@@ -28,7 +35,7 @@ _TEXT_LIMIT = 6000
 
 def describe(error: BaseException, stage: str, tree: str) -> dict[str, Any]:
     """`stage`, `type`, `message` (one line), `path` (relative to the tree), `line`, `column`, `end_column` (1-based,
-    None when unknown), `text` (the whole message without MindSpore's C++ call stack), `no_kernel`."""
+    None when unknown), `text` (the whole message without MindSpore's C++ call stack), `no_kernel`, `kernel` (the operator without one)."""
     text = str(error)
     place = _place_in_text(text, tree) or _place_in_traceback(error, tree) or {}
     return {
@@ -40,15 +47,24 @@ def describe(error: BaseException, stage: str, tree: str) -> dict[str, Any]:
         "column": place.get("column"),
         "end_column": place.get("end_column"),
         "text": _CALL_STACK.sub("", text).strip()[:_TEXT_LIMIT],
-        "no_kernel": _lacks_kernel(text),
+        "no_kernel": lacks_kernel(text),
+        "kernel": missing_kernel(text),
     }
 
 
-def _lacks_kernel(text: str) -> bool:
-    """Operators are in CamelCase; the compiler's own primitives (`string_eq`) are not, and no device has a kernel for
+def lacks_kernel(text: str) -> bool:
+    """Whether an error says that this device has no kernel for an operator.
+
+    Operators are in CamelCase; the compiler's own primitives (`string_eq`) are not, and no device has a kernel for
     one that is left over, so that is a refusal of the code."""
     unsupported = _UNSUPPORTED.search(text)
     return bool(_NO_KERNEL.search(text)) and not (unsupported is not None and unsupported[1][:1].islower())
+
+
+def missing_kernel(text: str) -> str | None:
+    """The operator without a kernel, as the error names it."""
+    found = _KERNEL_NAME.search(text) if lacks_kernel(text) else None
+    return None if found is None else next(name for name in found.groups() if name)
 
 
 def first_line(text: str) -> str:
@@ -89,6 +105,17 @@ def places(text: str, tree: str) -> list[dict[str, Any]]:
                 }
             )
     return found
+
+
+def source_of(place: dict[str, Any], tree: str) -> str:
+    """The user's code between two positions, in one line."""
+    path = os.path.join(tree, place["path"])
+    lines = [linecache.getline(path, number) for number in range(place["line"], place["end_line"] + 1)]
+    if not all(lines):
+        return ""
+    lines[-1] = lines[-1][: place["end_column"] - 1]
+    lines[0] = lines[0][place["column"] - 1 :]
+    return " ".join(" ".join(lines).split())[:_LINE_LIMIT]
 
 
 def relative(path: str, tree: str) -> str | None:

@@ -14,7 +14,7 @@ import numpy as np
 from . import gradients, graph, ingraph, loading, messages, weights
 from . import inputs as values
 from .record import has_float_tensor, record, state_of
-from .specs import parse_input
+from .recording import hooks, supply
 
 PYNATIVE, STRICT, LAX = "pynative", "strict", "lax"
 
@@ -23,17 +23,19 @@ def play(request: dict[str, Any], report: Callable[[dict[str, Any]], None]) -> N
     """`request`: `tree`, `file`, `expr`, `inputs` (spec texts), `mode`, `calls`, `gradients`, `weights`, `train`, `log`
     (where stderr goes). Reports the record after the calls and again after the gradients:
 
-    `calls` (each `output`, `arguments` after the call, `compiled`), `before` and `after` (state), `nodes`, `gradients`
+    `calls` (each `output`, `arguments` after the call, `compiled`), `before` and `after` (state), `nodes`, `interpreted`, `gradients`
     (variant -> name -> array, or None), `error` (see `messages.describe`) of the stage where it ended.
     """
-    performance = _Performance(request, report)
+    performance = Performance(request, report)
     try:
         performance.run()
     except (Exception, SystemExit) as error:
         performance.fail(error)
 
 
-class _Performance:
+class Performance:
+    """What `play` does, step by step."""
+
     def __init__(self, request: dict[str, Any], report: Callable[[dict[str, Any]], None]):
         self.request = request
         self.report = report
@@ -41,10 +43,11 @@ class _Performance:
         self.tree: str = request["tree"]
         self.graph_mode = request["mode"] != PYNATIVE
         self.strict = request["mode"] == STRICT
-        self.result: dict[str, Any] = {"calls": [], "nodes": [], "gradients": None, "error": None}
+        self.result: dict[str, Any] = {"calls": [], "nodes": [], "interpreted": [], "gradients": None, "error": None}
         self.watch: graph.Watch | None = None
 
-    def run(self) -> None:
+    def prepare(self) -> None:
+        """Before any of the user's code runs."""
         if self.request["weights"] == "derived":
             weights.derive_initial_values()
         if self.graph_mode:
@@ -52,12 +55,16 @@ class _Performance:
         else:
             # Nested and decorated jit functions must run as plain Python in the reference.
             os.environ["MS_JIT"] = "0"
+            hooks.replace_jit(hooks.unwrapped)  # which MS_JIT is no help for: `capture_mode="trace"`
             graph.run_synchronously()
         weights.seed(1)
+
+    def run(self) -> None:
+        self.prepare()
         self.module = loading.load_module(self.tree, self.request["file"])
         # The user's module may set a mode or a syntax level when it is imported; the play decides here.
         ms.set_context(mode=ms.PYNATIVE_MODE)
-        self.inputs = [parse_input(text) for text in self.request["inputs"]]
+        self.inputs = values.of_request(self.request)
         self.make_calls()
         self.report(self.result)
         if self.request["gradients"]:
@@ -73,7 +80,7 @@ class _Performance:
     def construct(self) -> Any:
         """A fresh instance, the same every time."""
         weights.seed(1)
-        target = loading.evaluate(self.module, self.request["expr"])
+        target = supply.target(self.module, self.request["expr"], self.request.get("recorded"), self.tree)
         if isinstance(target, type):
             target = target()
         if not isinstance(target, ms.nn.Cell) and not callable(target):
@@ -116,7 +123,8 @@ class _Performance:
     def collect_nodes(self) -> None:
         if self.watch is not None:
             with open(self.request["log"], errors="replace") as log:
-                self.result["nodes"] = graph.locate(self.watch.nodes, log.read(), self.tree)
+                found = graph.locate(self.watch.nodes, log.read(), self.tree)
+            self.result["nodes"], self.result["interpreted"] = found
 
     def differentiate(self) -> dict[int, dict[str, np.ndarray]] | None:
         target = self.construct()

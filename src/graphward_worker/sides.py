@@ -21,6 +21,7 @@ def side(verdict: str, message: str, **facts: Any) -> dict[str, Any]:
         "message": message,
         "compiles": None,
         "nodes": [],
+        "interpreted": [],
         "outputs": None,
         "gradients": None,
         "state": None,
@@ -78,8 +79,8 @@ def refusal(reference: End, strict: End, lax: End, options: dict[str, Any]) -> d
             return side(_end_verdict(lax), f"under LAX: {lax['reason']}", **facts)
         of_lax = lax["value"]["error"]
         verdict = "no-kernel" if of_lax["no_kernel"] else "fails"
-        nodes = lax["value"]["nodes"]
-        return side(verdict, _sentence(error), compiles=False, error=error, lax_error=of_lax, nodes=nodes)
+        places = {part: lax["value"][part] for part in ("nodes", "interpreted")}
+        return side(verdict, _sentence(error), compiles=False, error=error, lax_error=of_lax, **places)
     nodes = lax["value"]["nodes"] or [_node_of(error)]
     lines = sorted({f"{node['path']}:{node['line']}" for node in nodes if node["path"]})
     where = f" at {', '.join(lines[:5])}" if lines else ""
@@ -91,7 +92,8 @@ def refusal(reference: End, strict: End, lax: End, options: dict[str, Any]) -> d
     elif differences.in_gradients(reference["value"], lax["value"]) is not None:
         notes.append("under LAX its gradient is another one, without an error")
     difference = None if found is None else found.to_json()
-    return side("falls-back", message, compiles=False, error=error, nodes=nodes, notes=notes, difference=difference)
+    facts = {"nodes": nodes, "interpreted": lax["value"]["interpreted"], "notes": notes, "difference": difference}
+    return side("falls-back", message, compiles=False, error=error, **facts)
 
 
 def accepted(reference: End, strict: End, options: dict[str, Any]) -> dict[str, Any]:
@@ -105,7 +107,8 @@ def accepted(reference: End, strict: End, options: dict[str, Any]) -> dict[str, 
     want, got = reference["value"], strict["value"]
     compilations = [call["compiled"] for call in got["calls"]]
     notes = differences.parameter_notes(want, got)
-    facts: dict[str, Any] = {"compiles": True, "nodes": got["nodes"], "compilations": compilations, "notes": notes}
+    facts: dict[str, Any] = {"compiles": True, "compilations": compilations, "notes": notes}
+    facts |= {part: got[part] for part in ("nodes", "interpreted")}
     if got["nodes"]:
         node = got["nodes"][0]
         place = f" at {node['path']}:{node['line']}" if node["path"] else ""
@@ -221,9 +224,12 @@ def _node_of(error: dict[str, Any]) -> dict[str, Any]:
         "column": error["column"],
         "end_line": error["line"],
         "end_column": error["end_column"],
+        "expression": "",
     }
 
 
 def _sentence(error: dict[str, Any]) -> str:
     place = f"{error['path']}:{error['line']}: " if error["path"] else ""
+    if error["no_kernel"] and error["kernel"]:
+        return f"{place}this device has no kernel for {error['kernel']}"
     return f"{place}{error['type']}: {error['message']}"

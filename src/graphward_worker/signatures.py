@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
+import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Callable
@@ -38,6 +40,20 @@ def optional(function: Callable[..., Any]) -> list[inspect.Parameter]:
     return [p.replace(kind=keyword) for p in found if p.kind is not inspect.Parameter.POSITIONAL_ONLY]
 
 
+def constructor_of(cls: type) -> Callable[..., Any]:
+    """The function that `cls(...)` runs to fill a new instance."""
+    made: Any = cls
+    return made.__init__
+
+
+def source_of(thing: Any) -> str | None:
+    """The source text of a function, class or module; None when there is none."""
+    try:
+        return textwrap.dedent(inspect.getsource(thing))
+    except Exception:  # inspect looks at every module there is; one that loads lazily may raise anything
+        return None
+
+
 def kind_of(parameter: inspect.Parameter) -> Kind | None:
     """The annotation of a parameter; of a union its first member that is not None."""
     if parameter.annotation is inspect.Parameter.empty:
@@ -48,6 +64,15 @@ def kind_of(parameter: inspect.Parameter) -> Kind | None:
     except SyntaxError:
         return None
     return _kind(tree.body)
+
+
+def mentioned(parameter: inspect.Parameter) -> list[str]:
+    """The last parts of all names in the annotation of a parameter, in order."""
+    if parameter.annotation is inspect.Parameter.empty:
+        return []
+    kind = parameter.annotation
+    text = kind if isinstance(kind, str) else inspect.formatannotation(kind)
+    return [name.rpartition(".")[2] for name in re.findall(r"[A-Za-z_][\w.]*", text)]
 
 
 def _kind(node: ast.expr) -> Kind | None:
@@ -61,6 +86,9 @@ def _kind(node: ast.expr) -> Kind | None:
         return None if node.id == "NoneType" else Kind(node.id)
     if isinstance(node, ast.Subscript):
         head = _kind(node.value)
+        if head is not None and head.name == "Literal":
+            first = node.slice.elts[0] if isinstance(node.slice, ast.Tuple) else node.slice
+            return Kind("Literal", (Kind(ast.unparse(first)),))
         inside = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         items = [kind for kind in map(_kind, inside) if kind is not None]
         if head is None or head.name in _WRAPPERS:

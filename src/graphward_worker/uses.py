@@ -8,7 +8,6 @@ from __future__ import annotations
 import ast
 import contextlib
 import inspect
-import textwrap
 from dataclasses import dataclass, field
 from types import FunctionType, MethodType, ModuleType
 from typing import Any, Callable
@@ -16,8 +15,10 @@ from typing import Any, Callable
 import mindspore as ms
 
 from . import graph
+from .signatures import constructor_of, source_of
 
 _SHAPING = ("reshape", "view", "expand", "broadcast_to", "tile", "repeat")
+_JOINS = ("cat", "concat", "concatenate", "stack", "hstack", "vstack", "meshgrid")
 _LOOKUPS = {"gather": 1, "embedding": 0, "one_hot": 0, "index_select": 2, "gather_elements": 2, "take": 1}
 """Operator -> position of its indices when it is called as a function."""
 
@@ -29,7 +30,9 @@ class Uses:
     `rank` of a tensor; `count`: a Python integer (`range(n)`, a size); `index`: into something, `of_cells` when that is
     a list of Cells; `one`: a value of one element (`int(n)`, `n.item()`, `while n > 0`); `flag`: the condition of an
     `if`; `keys` of a dict; `items` that it is unpacked into; `grows`: a list that is appended to; `lookup`: integers;
-    `bound` of these, where a table tells it; `mask`: booleans; `number`: something to calculate or compare with.
+    `bound` of these, where a table tells it; `mask`: booleans; `number`: something to calculate or compare with;
+    `called`: as a function; `values`: literals that it is compared with, or keys of a table that it picks from;
+    `attributes` that are read from it; `roles`: the parameters that it becomes elsewhere, nearest first.
     """
 
     rank: int | None = None
@@ -45,11 +48,17 @@ class Uses:
     bound: int | None = None
     mask: bool = False
     number: bool = False
+    called: bool = False
+    values: list[Any] = field(default_factory=list)
+    attributes: list[str] = field(default_factory=list)
+    roles: list[str] = field(default_factory=list)
 
     def add(self, other: Uses) -> None:
         """Take over what is not known yet."""
         for name, value in vars(other).items():
-            if not getattr(self, name):
+            if name == "roles":
+                self.roles = [*dict.fromkeys([*self.roles, *value])]
+            elif not getattr(self, name):
                 setattr(self, name, value)
 
 
@@ -68,10 +77,19 @@ def uses_of(function: Callable[..., Any], known: Known | None = None) -> dict[st
     return known[key]
 
 
+def uses_of_constructor(cls: type) -> dict[str, Uses]:
+    """The same for the parameters of a class's constructor, through the constructors that it calls."""
+    found: dict[str, Uses] = {}
+    for one in cls.__mro__[: cls.__mro__.index(ms.nn.Cell)] if issubclass(cls, ms.nn.Cell) else (cls,):
+        for name, use in uses_of(constructor_of(one)).items():
+            found.setdefault(name, Uses()).add(use)
+    return found
+
+
 def _read(function: Callable[..., Any], known: Known) -> dict[str, Uses]:
     try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
-    except (OSError, TypeError, SyntaxError):
+        tree = ast.parse(source_of(function) or "")
+    except SyntaxError:
         return {}
     definition = tree.body[0] if tree.body else None
     if not isinstance(definition, ast.FunctionDef):
@@ -89,6 +107,7 @@ class _Reader(ast.NodeVisitor):
         self.known = known
         inner = getattr(function, "__func__", function)
         self.objects: dict[str, Any] = dict(getattr(inner, "__globals__", {}))
+        self.objects["__class__"] = _above(function)
         if isinstance(function, MethodType) and names:
             self.found.pop(names[0])
             self.objects[names[0]] = function.__self__
@@ -147,6 +166,15 @@ class _Reader(ast.NodeVisitor):
         if use is not None and isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
             use.keys = [*dict.fromkeys([*use.keys, node.slice.value])]
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        if use is not None and isinstance(node.slice, ast.Constant) and type(node.slice.value) is int:
+            at = node.slice.value
+            use.items = max(use.items or 0, at + 1 if at >= 0 else 2)
+        elif use is not None and isinstance(node.slice, ast.Name):
+            use.items = use.items or 2
+        elif self.of(node.slice) is not None and self.of(node.value) is None:
+            table = self.resolve(node.value)
+            if type(table) is dict and table:
+                self.among(node.slice, list(table))
         for part in parts:
             if isinstance(part, ast.Slice):
                 for use in self.within(*(bound for bound in (part.lower, part.upper) if bound is not None)):
@@ -177,7 +205,25 @@ class _Reader(ast.NodeVisitor):
             for use in self.within(test.left, *test.comparators):
                 use.one = True
 
+    def among(self, node: ast.expr, values: list[Any]) -> None:
+        use = self.of(node)
+        if use is not None:
+            use.values = [*use.values, *(v for v in values if isinstance(v, (str, int)) and type(v) is not bool)]
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        use = self.of(node.value)
+        if use is not None and node.attr not in use.attributes:
+            use.attributes = [*use.attributes, node.attr]
+        self.generic_visit(node)
+
     def visit_Compare(self, node: ast.Compare) -> None:
+        other = node.comparators[0]
+        if isinstance(other, ast.Constant) and isinstance(node.ops[0], ast.Eq) and isinstance(other.value, str):
+            self.among(node.left, [other.value])
+        elif isinstance(other, (ast.List, ast.Tuple, ast.Set)) and isinstance(node.ops[0], (ast.In, ast.NotIn)):
+            self.among(node.left, [item.value for item in other.elts if isinstance(item, ast.Constant)])
+        elif isinstance(node.ops[0], (ast.In, ast.NotIn)) and type(self.resolve(other)) in (dict, list, tuple):
+            self.among(node.left, list(self.resolve(other)))
         if not isinstance(node.ops[0], (ast.Is, ast.IsNot)):
             self.calculated(node.left, *node.comparators)
         self.generic_visit(node)
@@ -197,6 +243,15 @@ class _Reader(ast.NodeVisitor):
     def visit_Call(self, node: ast.Call) -> None:
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         called = self.resolve(node.func)
+        itself = self.of(node.func)
+        if itself is not None:
+            itself.called = True
+        if isinstance(node.func, ast.Name) and name in ("len", "zip", "sum", "enumerate", "map", "max", "min"):
+            for use in map(self.of, node.args):
+                if use is not None and (name in ("len", "zip", "enumerate") or len(node.args) == 1):
+                    use.items = use.items or 2
+        elif isinstance(node.func, ast.Attribute) and name == "__init__":
+            self.inherit(node)
         if isinstance(node.func, ast.Name) and name == "range":
             for use in self.within(*node.args):
                 use.count = True
@@ -217,6 +272,10 @@ class _Reader(ast.NodeVisitor):
             use.one = True
         elif use is not None and name in ("append", "extend", "insert"):
             use.grows = True
+        elif name in _JOINS and functional:
+            for joined in map(self.of, args[:1]):
+                if joined is not None:
+                    joined.items = joined.items or 2
         elif name in ("transpose", "permute") and rest:
             axes = rest[0].elts if isinstance(rest[0], (ast.Tuple, ast.List)) else rest
             if len(axes) > 2:
@@ -240,6 +299,12 @@ class _Reader(ast.NodeVisitor):
         if use is not None:
             use.rank = use.rank or rank
 
+    def inherit(self, node: ast.Call) -> None:
+        """The constructor of the class above, in the calls that are written as `super().__init__(...)`."""
+        above = self.objects.get("__class__")
+        if above is not None:
+            self.hand(node, getattr(above, "__init__", None), skip=1)
+
     def follow(self, called: Any, node: ast.Call) -> None:
         """What the callee does with what it is given."""
         if isinstance(called, ms.nn.Cell):
@@ -248,14 +313,37 @@ class _Reader(ast.NodeVisitor):
                 for use in self.within(node.args[0]):
                     use.lookup, use.bound = True, use.bound or vocabulary
             called = called.construct
-        inner = getattr(called, "__func__", called)
-        if not isinstance(graph.bare(inner), FunctionType) or (inner.__module__ or "").startswith("mindspore."):
+        if isinstance(called, type):
+            if issubclass(called, ms.nn.Cell):
+                self.hand(node, constructor_of(called), skip=1)
             return
-        names = list(inspect.signature(called).parameters)
+        self.hand(node, called, skip=0)
+
+    def hand(self, node: ast.Call, called: Any, skip: int) -> None:
+        inner = getattr(called, "__func__", called)
+        if not isinstance(graph.bare(inner), FunctionType):
+            return
+        names = list(inspect.signature(called).parameters)[skip:]
+        own = not (inner.__module__ or "").startswith("mindspore.")
         for given, value in [*zip(names, node.args), *((k.arg, k.value) for k in node.keywords if k.arg)]:
             handed = self.of(value)
             if handed is not None:
-                handed.add(uses_of(called, self.known).get(given, Uses()))
+                handed.roles = [*dict.fromkeys([*handed.roles, given])]
+                if own:
+                    handed.add(uses_of(called, self.known).get(given, Uses()))
+
+
+def _above(function: Callable[..., Any]) -> type | None:
+    """The class whose methods `super()` means in a function, where the function says which class it belongs to."""
+    inner = getattr(function, "__func__", function)
+    names = getattr(getattr(inner, "__code__", None), "co_freevars", ())
+    cells = getattr(inner, "__closure__", None) or ()
+    for name, cell in zip(names, cells):
+        if name == "__class__":
+            with contextlib.suppress(ValueError):  # not filled yet
+                mro = cell.cell_contents.__mro__
+                return mro[1] if len(mro) > 1 else None
+    return None
 
 
 def _first(items: Any) -> Any:

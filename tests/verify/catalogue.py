@@ -31,6 +31,12 @@ def pair(name: str, inputs: list[str] | None = X, id: str | None = None, **optio
     return Job.of(target, id=id or name, rewritten=DATA / "after", inputs=inputs, options=Options(**options))
 
 
+GUESSED = (
+    *("GlassModel", "GlassLayer", "Handful", "Chooses", "Stages", "Indexed", "Grouped", "Forwards", "Demanding"),
+    *("Deeper", "Described", "Optionally", "Product", "Joins", "Exact", "Pictures"),
+)
+"""Targets whose inputs are inferred, in a file of their own."""
+
 JOBS = [
     *(
         alone(name, file="good.py")
@@ -54,6 +60,7 @@ JOBS = [
     *(alone(name, None, file="infer.py") for name in ("Attention", "Smoothed", "Selects", "PicksLayer", "Options")),
     *(alone(name, None, file="infer.py") for name in ("Pairs", "CountsDown", "Windows", "Either", "Configured")),
     alone("Patches", None, file="infer.py"),
+    *(alone(name, None, file="guessed.py") for name in GUESSED),
     *(pair(name) for name in ("MovedLayers", "NumpyArray", "NumpyTensor", "KeptCut", "PartlyCut", "Named", "Listed")),
     *(
         pair(name)

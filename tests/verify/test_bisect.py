@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
+
+import pytest
 
 from graphward.verify.bisect import Bisection, Choice, bisect
 from graphward.verify.jobs import Job, Options
@@ -80,6 +83,28 @@ def test_a_culprit_that_hides_behind_anothers_error_is_singled_out() -> None:
     assert found.kept == {"a": 0}
     assert [c.fix for c in found.culprits] == ["b"]
     assert found.verified
+
+
+@pytest.mark.parametrize("size", [8, 16, 64])
+@pytest.mark.parametrize("place", [0, 3, -1])
+def test_the_cost_of_a_culprit_grows_with_the_logarithm(size: int, place: int) -> None:
+    fixes = [f"fix{i}" for i in range(size)]
+    bad = fixes[place]
+    found = run(dict.fromkeys(fixes, 2), sites(*fixes, harmful={bad: {0}}), limit=1000)
+    assert found.verified
+    assert found.kept == {**dict.fromkeys(fixes, 0), bad: 1}
+    assert [(c.fix, c.alternative) for c in found.culprits] == [(bad, 1)]
+    everything, nothing, the_others, two_alternatives = 1, 1, 1, 2
+    assert found.proofs <= everything + nothing + math.log2(size) + two_alternatives + the_others
+
+
+def test_several_culprits_among_many_do_not_multiply() -> None:
+    fixes = [f"fix{i}" for i in range(32)]
+    bad = {"fix4": {0}, "fix5": {0}, "fix30": {0}}
+    found = run(fixes, sites(*(fix for fix in fixes if fix not in bad), harmful=bad), limit=1000)
+    assert found.verified
+    assert {c.fix for c in found.culprits} == bad.keys() == set(fixes) - found.kept.keys()
+    assert found.proofs <= 2 + len(bad) * (math.log2(len(fixes)) + 2)
 
 
 def test_a_choice_that_cannot_be_rendered_is_never_proved() -> None:

@@ -36,6 +36,8 @@ def project(tmp_path: Path) -> Path:
         ("src/shop/parts/net.py::Network(width=3)", "src/shop/parts/net.py", "Network(width=3)"),
         ("src/shop/parts/net.py::NET.encode", "src/shop/parts/net.py", "NET.encode"),
         ("src/shop/parts/net.py::Network().encode", "src/shop/parts/net.py", "Network().encode"),
+        ("src/shop/parts/net.py::NET.layers[0]", "src/shop/parts/net.py", "NET.layers[0]"),
+        ("src/shop/parts/net.py::__import__('os').sep", "src/shop/parts/net.py", "__import__('os').sep"),
         ("src/shop/parts/net.py::fast", "src/shop/parts/net.py", "fast"),
         ("shop.parts.net::Network", "src/shop/parts/net.py", "Network"),
         ("src/shop/parts/net.py", "src/shop/parts/net.py", None),

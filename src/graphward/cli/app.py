@@ -15,6 +15,7 @@ from .explain import explain
 from .fix import fix
 from .lsp import lsp
 from .migrate import migrate
+from .record import record
 from .review import review
 from .rules import rules
 from .verify import verify
@@ -23,7 +24,7 @@ app = typer.Typer(
     name="graphward", no_args_is_help=True, add_completion=False, rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]}, pretty_exceptions_enable=False,
 )  # fmt: skip
-for command in (check, fix, migrate, verify, review, rules, explain, lsp):
+for command in (check, fix, migrate, verify, record, review, rules, explain, lsp):
     app.command()(command)
 
 

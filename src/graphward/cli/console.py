@@ -11,11 +11,15 @@ from rich.markup import escape
 
 from ..engine.run import RunProgress
 from ..engine.workspace import Problem
+from ..recordings import Recordings
 from ..source.paths import display
 
 # Prose is wrapped by the terminal, not by us: lines stay greppable.
 out = Console(soft_wrap=True, highlight=False)
 err = Console(stderr=True, soft_wrap=True, highlight=False)
+
+INTERRUPTED = 130
+"""Exit status after Ctrl-C, as shells have it."""
 
 
 def print_machine(text: str) -> None:
@@ -46,6 +50,12 @@ def print_problems(problems: Sequence[Problem]) -> None:
     for problem in problems:
         place = f"{display(problem.path)}:{problem.line}" if problem.line else display(problem.path)
         print_note("left alone", f"{place}: {problem.message}", "yellow")
+
+
+def print_recording_problems(recordings: Recordings) -> None:
+    """Files of recordings that were ignored, on stderr."""
+    for path, message in recordings.problems.items():
+        print_note("ignored", f"{display(path)}: {message}", "yellow")
 
 
 def print_note(title: str, text: str, color: str) -> None:

@@ -13,7 +13,7 @@ from ..engine.fixpoint import within
 from ..engine.run import find_files, rules_of
 from ..engine.workspace import Workspace
 from ..errors import GraphwardError
-from ..migrate.run import Migration, texts_of
+from ..migrate.run import Interrupted, Migration, texts_of
 from ..migrate.run import migrate as run_migrate
 from ..report import text
 from ..report.diff import render_diff
@@ -23,13 +23,17 @@ from ..source.fixes import Applicability
 from ..source.writing import write_all
 from ..verify.specs import check_specs
 from ..verify.targets import Target, parse_target
-from .console import out, print_diff, print_machine, print_note, print_problems, step_progress
+from ..verify.verdicts import Verdict
+from .console import INTERRUPTED, out, print_diff, print_machine, print_note, print_problems, step_progress
 from .options import (
+    Export,
     Format,
     Ignore,
     Inputs,
+    Memory,
     Paths,
     Python,
+    Scheduler,
     Select,
     Style,
     TargetVersion,
@@ -37,6 +41,7 @@ from .options import (
     Write,
     chosen,
     settings,
+    with_proof,
 )
 
 
@@ -60,6 +65,9 @@ def migrate(
     op_style: Style = None,
     python: Python = None,
     timeout: Timeout = None,
+    memory: Memory = None,
+    export: Export = None,
+    scheduler: Scheduler = None,
 ) -> None:  # fmt: skip
     """Rewrite code for Graph Mode and keep what the compiler proves. [bold]This runs your code.[/]
 
@@ -67,7 +75,8 @@ def migrate(
     are bisected, the culprits named and left out. Unsafe fixes are tried too: here the proof is the gate. A dry run
     unless --write is given.
 
-    Exit status: 0 everything verified and nothing left, 1 something is left, 2 usage or internal error.
+    Exit status: 0 everything verified and nothing left, 1 something is left, 2 usage or internal error, 130 interrupted
+    (Ctrl-C): the verdicts that are known by then are printed, and nothing is written.
 
     Examples:
 
@@ -84,14 +93,17 @@ def migrate(
     config = settings(
         where, select=select, ignore=ignore, target_version=target_version, op_style=op_style, python=python
     )
-    if timeout is not None:
-        config = replace(config, verify=replace(config.verify, timeout=timeout))
+    config = with_proof(config, timeout=timeout, memory=memory, export=export, scheduler=scheduler)
     if declared:
         specs = {f"{declared.path}::{declared.expr}": tuple(inputs) if inputs is not None else None}
         config = replace(config, verify=replace(config.verify, targets=specs, declared_only=True))
     files, refused = find_files(where, config)
     workspace = Workspace(files)
-    result = _unproven(workspace, config) if no_verify else _proven(workspace, config, safe_only)
+    try:
+        result = _unproven(workspace, config) if no_verify else _proven(workspace, config, safe_only)
+    except (Interrupted, KeyboardInterrupt) as error:
+        _report_interruption(error.verdicts if isinstance(error, Interrupted) else [], output_format)
+        raise typer.Exit(INTERRUPTED) from None
     print_problems([*refused, *result.first.problems])
     for reason in result.fixed.refused:
         print_note("not applied", reason, "red")
@@ -110,6 +122,14 @@ def migrate(
             out.print(text.render_summary(rows))
     done = not rows and all(v.verified for v in result.verdicts) and (write or not changes)
     raise typer.Exit(0 if done else 1)
+
+
+def _report_interruption(verdicts: list[Verdict], output_format: Format) -> None:
+    if output_format is Format.json:
+        print_machine(render_json(verdicts))
+    elif verdicts:
+        out.print(render_text(verdicts))
+    print_note("interrupted", "nothing was written", "yellow")
 
 
 def _declared(text: str | None, inputs: list[str] | None) -> Target | None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import Enum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -66,6 +67,18 @@ Timeout = Annotated[
     float | None, typer.Option("--timeout", metavar="SECONDS", help="Limit for one run of one version [default: 120].",
                                min=1, show_default=False),
 ]  # fmt: skip
+Memory = Annotated[
+    int | None, typer.Option("--memory", metavar="MB", help="Limit for one run of one version [default: 80 % of the "
+                             "machine's].", min=1, show_default=False),
+]  # fmt: skip
+Export = Annotated[
+    bool | None, typer.Option("--export", help="Also export each target to MINDIR, load the file, run it and compare.",
+                              show_default=False),
+]  # fmt: skip
+Scheduler = Annotated[
+    str | None, typer.Option("--scheduler", metavar="ADDRESS", help="Spread the proofs over the workers of this dask "
+                             "scheduler, as in tcp://host:8786; the machines share the files.", show_default=False),
+]  # fmt: skip
 Inputs = Annotated[
     list[str] | None,
     typer.Option("--input", metavar="SPEC", show_default=False,
@@ -92,6 +105,15 @@ def settings(
         select=_items(select), ignore=(*config.ignore, *(_items(ignore) or ())) if ignore else None,
         target_version=target_version, op_style=op_style.value if op_style else None, python=python,
     )  # fmt: skip
+
+
+def with_proof(
+    config: Config, *, timeout: float | None, memory: int | None, export: bool | None, scheduler: str | None
+) -> Config:
+    """The settings with what the command line says about proofs."""
+    options = {"timeout": timeout, "memory": memory, "export": export, "scheduler": scheduler}
+    given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+    return replace(config, verify=replace(config.verify, **given))
 
 
 def chosen(paths: list[Path] | None) -> list[Path]:

@@ -12,13 +12,15 @@ from ..engine.check import analyse
 from ..engine.workspace import Workspace
 from ..errors import GraphwardError
 from ..migrate.coverage import Coverage
+from ..recordings import Recordings
 from ..report.verdicts import render_json, render_summary, render_text
 from ..verify.jobs import Job, Options
-from ..verify.session import Session
+from ..verify.recordings import recorded_inputs
+from ..verify.session import proofs
 from ..verify.targets import Target, parse_target
 from ..verify.verdicts import Verdict
-from .console import out, print_machine, step_progress
-from .options import Format, Inputs, Python, Timeout
+from .console import INTERRUPTED, out, print_machine, print_note, print_recording_problems, step_progress
+from .options import Export, Format, Inputs, Memory, Python, Scheduler, Timeout, with_proof
 
 
 def verify(
@@ -38,14 +40,18 @@ def verify(
     output_format: Annotated[Format, typer.Option("--output-format", help="How verdicts are printed.")] = Format.text,
     python: Python = None,
     timeout: Timeout = None,
+    memory: Memory = None,
+    export: Export = None,
+    scheduler: Scheduler = None,
 ) -> None:  # fmt: skip
     """Run Cells and jit functions in PyNative and in Graph Mode, and compare. [bold]This runs your code.[/]
 
     A target is verified when it compiles whole (fullgraph), keeps no interpreter node, gives the same outputs,
     gradients and state as PyNative, and does not compile again for the same shapes. Inputs come from --input, else
-    from [tool.graphward.verify.targets] in pyproject.toml, else they are inferred.
+    from [tool.graphward.verify.targets] in pyproject.toml, else from `graphward record`, else they are inferred.
 
-    Exit status: 0 all verified, 1 some are not, 2 usage or internal error.
+    Exit status: 0 all verified, 1 some are not, 2 usage or internal error, 130 interrupted (Ctrl-C): what is known by
+    then is printed.
 
     Examples:
 
@@ -53,29 +59,55 @@ def verify(
 
       graphward verify 'net.py::Net(num_classes=10)' --against ../migrated
     """
-    config = load_config(Path.cwd())
+    config = with_proof(
+        load_config(Path.cwd()), timeout=timeout, memory=memory, export=export, scheduler=scheduler
+    )
+    found: dict[str, Verdict] = {}
+    jobs: list[tuple[Job, Target | None]] = []
+    interrupted = False
+    try:
+        # Entered before the targets are analysed: MindSpore is imported meanwhile.
+        with step_progress("proving") as progress, proofs(config.verify, python or config.python or None) as session:
+            jobs = _jobs(targets, inputs, against, config)
+            for verdict in session.verdicts([job for job, _ in jobs], progress):
+                found[verdict.id] = verdict
+    except KeyboardInterrupt:
+        interrupted = True
+    known = [(named, found[job.id]) for job, named in jobs if job.id in found]
+    for named, verdict in known:
+        if named is not None:
+            _refuse_what_cannot_be_made(named, verdict)
+    verdicts = [verdict for _, verdict in known]
+    if output_format is Format.json:
+        print_machine(render_json(verdicts))
+    elif verdicts or not interrupted:
+        out.print(render_text(verdicts))
+        out.print(render_summary(verdicts))
+    if interrupted:
+        print_note("interrupted", f"{len(verdicts)} of {len(jobs)} verdicts were there", "yellow")
+        raise typer.Exit(INTERRUPTED)
+    raise typer.Exit(0 if all(v.verified for v in verdicts) else 1)
+
+
+def _jobs(
+    targets: list[str], inputs: list[str] | None, against: Path | None, config: Config
+) -> list[tuple[Job, Target | None]]:
+    """The jobs, each with its target when it was named, not found in a file."""
     chosen = [(*pair, "::" in text) for text in targets for pair in _expand(text, config)]
     if inputs and len(chosen) != 1:
         hint = "name one target, or declare inputs in pyproject.toml"
         raise GraphwardError("--input goes with one target", hint=hint)
-    options = Options(timeout=timeout or config.verify.timeout)
-    jobs = []
-    for i, (target, declared, _) in enumerate(chosen):
+    jobs: list[tuple[Job, Target | None]] = []
+    recordings = Recordings()
+    for i, (target, declared, named) in enumerate(chosen):
         rewritten = _other_tree(against, target) if against else None
         specs = inputs if inputs is not None else declared
-        jobs.append(Job.of(target, id=f"{i} {target}", rewritten=rewritten, inputs=specs, options=options))
-    proof = Session(python=python or config.python or None, slots=config.verify.jobs)
-    with step_progress("proving") as progress, proof as session:
-        verdicts = session.prove(jobs, progress)
-    for (target, _, named), verdict in zip(chosen, verdicts, strict=True):
-        if named:
-            _refuse_what_cannot_be_made(target, verdict)
-    if output_format is Format.json:
-        print_machine(render_json(verdicts))
-    else:
-        out.print(render_text(verdicts))
-        out.print(render_summary(verdicts))
-    raise typer.Exit(0 if all(v.verified for v in verdicts) else 1)
+        recorded = recorded_inputs(recordings, target) if specs is None else None
+        job = Job.of(target, id=f"{i} {target}", rewritten=rewritten, inputs=specs,
+                     options=Options.of(config.verify), recorded=recorded)  # fmt: skip
+        jobs.append((job, target if named else None))
+    print_recording_problems(recordings)
+    return jobs
 
 
 def _expand(text: str, config: Config) -> list[tuple[Target, tuple[str, ...] | None]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import gc
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from ..rules.context import CellContext, FunctionContext, Options
 from ..rules.finding import Finding
 from ..rules.rule import Rule
 from ..rules.selection import matches
+from ..rules.suspects import Suspect
 from ..rules.suppression import unsuppressed
 from ..source.text import SourceText
 from .recorded import recorded_kinds
@@ -106,7 +106,8 @@ def check(
     for i, module in enumerate(modules):
         if progress:
             progress(i, len(modules))
-        findings = _check_module(module, by_module.get(module, []), analysis, rules, options, config)
+        told = [s for s in workspace.suspects if s.path == module.path]
+        findings = _check_module(module, by_module.get(module, []), analysis, rules, options, config, told)
         if findings:
             found[module.path] = FileFindings(module.source, findings)
     result.files = {path: found[path] for path in workspace.files if path in found}
@@ -115,24 +116,26 @@ def check(
 
 def _check_module(
     module: Module, functions: list[Reached], analysis: Analysis, rules: Sequence[Rule], options: Options,
-    config: Config,
+    config: Config, suspects: Sequence[Suspect],
 ) -> list[Finding]:  # fmt: skip
     active = [r for r in rules if any(t in module.source.utf8 for t in r.triggers)]
     active = [r for r in active if not _ignored_here(r, module.path, config)]
     if not active:
         return []
     visits = Visits(module, active)
-    whole = [r for r in active if r.overrides("visit_function")]
     findings: list[Finding] = []
     nested = _nested_nodes(functions)
     for reached in functions:
-        context = FunctionContext(reached, analysis.inference, options)
-        for rule in whole:
-            findings += rule.visit_function(context)
         skip = nested.get(reached.function, frozenset())
-        for rule, node in visits.of(reached.function):
-            if node not in skip:
-                findings += rule.visit(node, context)
+        findings += visits.findings(FunctionContext(reached, analysis.inference, options), skip)
+        for suspect in suspects:
+            lines = suspect.lines_in(reached.function)
+            if lines:
+                asked = Visits(module, [r for r in active if r.code.startswith(suspect.rules)])
+                context = FunctionContext(reached, analysis.inference, options, lines)
+                known = {(f.code, f.span) for f in findings}
+                told = (f for f in asked.findings(context, skip) if (f.code, f.span) not in known)
+                findings += [f for f in told if module.source.position(f.span.start)[0] in lines]
     cells = [r for r in active if r.overrides("visit_cell")]
     if cells:
         for info in module.classes:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from ..analysis.module import FunctionInfo, Module
 from ..analysis.names import Names
+from ..rules.context import FunctionContext
+from ..rules.finding import Finding
 from ..rules.rule import Rule
 
 _NAMED = (ast.Call, ast.Attribute, ast.Name)
@@ -27,10 +29,19 @@ class Visits:
                         table.setdefault(name, []).append(rule)
                 else:
                     self._all.setdefault(node_type, []).append(rule)
+        self._whole = [rule for rule in rules if rule.overrides("visit_function")]
         self._types = frozenset(self._all) | frozenset(self._named)
         self._add_aliases(module.names)
 
-    def of(self, function: FunctionInfo) -> Iterator[tuple[Rule, ast.AST]]:
+    def findings(self, context: FunctionContext, skip: Collection[ast.AST]) -> Iterator[Finding]:
+        """What the rules find in one function, the nodes in `skip` left out."""
+        for rule in self._whole:
+            yield from rule.visit_function(context)
+        for rule, node in self._of(context.function):
+            if node not in skip:
+                yield from rule.visit(node, context)
+
+    def _of(self, function: FunctionInfo) -> Iterator[tuple[Rule, ast.AST]]:
         """Each rule with each node of `function` that it wants, in source order."""
         if not self._types:
             return

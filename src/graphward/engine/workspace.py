@@ -13,6 +13,7 @@ from ..analysis.module import Module, module_name
 from ..analysis.regions import MARKERS
 from ..errors import GraphwardError
 from ..recordings import Recordings
+from ..rules.suspects import Suspect
 from ..source.text import NotText, SourceText
 
 
@@ -35,6 +36,7 @@ class Workspace:
         self.files = list(files)
         self.problems: dict[Path, Problem] = {}
         self.recordings = Recordings()
+        self.suspects: tuple[Suspect, ...] = ()
         self._sources: dict[Path, SourceText | None] = dict(overlays or {})
         self._modules: dict[Path, Module | None] = {}
         self._names: dict[Path, str] = {}
@@ -64,6 +66,7 @@ class Workspace:
         other.files = list(self.files)
         other.problems = dict(self.problems)
         other.recordings = self.recordings
+        other.suspects = self.suspects
         other._sources, other._modules = dict(self._sources), dict(self._modules)
         other._names, other._paths = dict(self._names), dict(self._paths)
         other._roots, other._absent = dict(self._roots), set(self._absent)

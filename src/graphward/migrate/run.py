@@ -15,10 +15,12 @@ from ..source.fixes import Applicability
 from ..source.text import SourceText
 from ..verify.bisect import Culprit, bisect
 from ..verify.jobs import Job, Options
-from ..verify.session import Progress, Session
+from ..verify.recordings import recorded_inputs
+from ..verify.session import Progress, Proofs, proofs
 from ..verify.verdicts import Verdict
 from .candidates import Candidate, Candidates
 from .coverage import Coverage, Place, ProofTarget, place_at
+from .repair import MAX_ROUNDS, brings_more, suspects
 from .trees import Trees
 
 # Verdicts that say nothing about the rewrite.
@@ -26,13 +28,21 @@ UNDECIDED = frozenset({"no-inputs", "original-broken", "no-kernel"})
 # How many regions around a function are tried when its own cannot be run.
 _PARENTS = 4
 # How many proofs one bisection may take.
-_MAX_PROOFS = 24
+_MAX_PROOFS = 32
+
+
+class Interrupted(Exception):
+    """Ctrl-C during the proof; `verdicts` are the last ones of the targets that had any by then."""
+
+    def __init__(self, verdicts: list[Verdict]):
+        super().__init__("interrupted")
+        self.verdicts = verdicts
 
 
 @dataclass
 class Migration:
     """`fixed`: the kept fixes applied; `first`: what was found; `verdicts` in order of the targets; `kept`,
-    `turned_away` (with the reason) and `unproven` candidates by id."""
+    `turned_away` (with the reason) and `unproven` candidates by id; `targets` by the ids of their verdicts."""
 
     fixed: FixResult
     first: CheckResult
@@ -40,6 +50,7 @@ class Migration:
     kept: dict[str, Candidate] = field(default_factory=dict)
     turned_away: dict[str, str] = field(default_factory=dict)
     unproven: dict[str, str] = field(default_factory=dict)
+    targets: dict[str, ProofTarget] = field(default_factory=dict)
 
 
 def migrate(
@@ -48,25 +59,54 @@ def migrate(
 ) -> Migration:  # fmt: skip
     """Fix what the rules find in the workspace (or in `only`), keep what the compiler proves. Nothing is written.
 
-    Raises GraphwardError when there is no usable MindSpore.
+    Raises GraphwardError when there is no usable MindSpore, Interrupted on Ctrl-C.
     """
+    # Entered before the check: MindSpore is imported meanwhile.
+    with proofs(config.verify, config.python or None) as session:
+        return _migrate(workspace, rules, config, limit, only, session, progress)
+
+
+def _migrate(
+    workspace: Workspace, rules: Sequence[Rule], config: Config, limit: Applicability, only: Sequence[Path] | None,
+    session: Proofs, progress: Progress | None,
+) -> Migration:  # fmt: skip
+    """Rounds of check, fix and proof: each takes what the compiler said of the one before into account."""
+    done = _round(workspace, rules, config, limit, only, session, progress)
+    for _ in range(MAX_ROUNDS - 1):
+        rewritten = {path: change.after for path, change in done.fixed.changes.items()}
+        told = dict.fromkeys(suspects(workspace, done.verdicts, done.targets, rewritten))
+        new = tuple(s for s in told if s not in workspace.suspects)
+        if not new:
+            break
+        workspace.suspects += new
+        if not brings_more(workspace, rules, config, done.first):
+            break
+        done = _round(workspace, rules, config, limit, only, session, progress)
+    return done
+
+
+def _round(
+    workspace: Workspace, rules: Sequence[Rule], config: Config, limit: Applicability, only: Sequence[Path] | None,
+    session: Proofs, progress: Progress | None,
+) -> Migration:  # fmt: skip
     first = check(workspace, rules, config, only=only)
     candidates = Candidates(first, limit)
-    if not candidates.all:
+    declared_only = config.verify.declared_only
+    if not candidates.all and not declared_only:
         return Migration(FixResult({}, first, first, []), first, [])
     files = list({place[0] for c in candidates.all.values() for place in c.places} | set(first.files))
     coverage = Coverage(workspace, analyse(workspace), config)
-    if config.verify.declared_only:
-        covered = frozenset(place for target in coverage.declared for place in target.places)
+    covered = frozenset(place for target in coverage.declared for place in target.places)
+    if declared_only:
         candidates.keep(covered)
         first = _only_in(first, covered)
-        if not candidates.all:
-            return Migration(FixResult({}, first, first, []), first, [])
-    proof = Session(python=config.python or None, timeout=config.verify.timeout, slots=config.verify.jobs)
-    with Trees() as trees, proof as session:
+    with Trees() as trees:
         prover = _Prover(workspace, rules, config, candidates, coverage, files, trees, session, progress)
-        done = prover.run(first)
-    if config.verify.declared_only:
+        try:
+            done = prover.run(first) if candidates.all else prover.as_it_stands(first)
+        except KeyboardInterrupt:
+            raise Interrupted(list(prover.latest.values())) from None
+    if declared_only:
         done.fixed.remaining = _only_in(done.fixed.remaining, covered)
     return done
 
@@ -83,13 +123,14 @@ def _only_in(result: CheckResult, places: frozenset[Place]) -> CheckResult:
 class _Prover:
     def __init__(
         self, workspace: Workspace, rules: Sequence[Rule], config: Config, candidates: Candidates, coverage: Coverage,
-        files: Sequence[Path], trees: Trees, session: Session, progress: Progress | None,
+        files: Sequence[Path], trees: Trees, session: Proofs, progress: Progress | None,
     ):  # fmt: skip
         self.workspace, self.rules, self.config = workspace, rules, config
         self.candidates, self.coverage, self.files = candidates, coverage, files
         self.trees, self.session, self.progress = trees, session, progress
         self.choice: dict[str, int] = dict.fromkeys(candidates.all, 0)
         self.verdicts: dict[str, Verdict] = {}
+        self.latest: dict[str, Verdict] = {}
         self.targets: dict[str, ProofTarget] = {}
         self.turned_away: dict[str, str] = {}
         self._rendered: dict[tuple[tuple[str, int], ...], FixResult] = {}
@@ -105,7 +146,16 @@ class _Prover:
         self._confirm()
         kept = {name: self.candidates.all[name] for name in self.choice}
         fixed, verdicts = self._render(self.choice), list(self.verdicts.values())
-        return Migration(fixed, first, verdicts, kept, self.turned_away, unproven)
+        return Migration(fixed, first, verdicts, kept, self.turned_away, unproven, self.targets)
+
+    def as_it_stands(self, first: CheckResult) -> Migration:
+        """What the declared targets are without any fix."""
+        targets = {target.name: target for target in self.coverage.declared}
+        jobs = [self._job(target, None) for target in targets.values()]
+        for verdict in self.session.verdicts(jobs, self.progress):
+            self.latest[verdict.id] = verdict
+        verdicts = [self.latest[name] for name in targets]
+        return Migration(FixResult({}, first, first, []), first, verdicts, targets=targets)
 
     def _first_round(self) -> None:
         """Prove everything together; where a function's own region cannot be run, the regions around it."""
@@ -134,24 +184,29 @@ class _Prover:
         if new:
             rendered = self._render(choice)
             jobs = [self._job(target, rendered) for _, target in new]
-            for (key, _), verdict in zip(new, self.session.prove(jobs, self.progress), strict=True):
-                self._known[key] = verdict
+            by_id = {job.id: key for job, (key, _) in zip(jobs, new, strict=True)}
+            for verdict in self.session.verdicts(jobs, self.progress):
+                self._known[by_id[verdict.id]] = self.latest[verdict.id] = verdict
         return [self._known[key] for key in keys]
 
     def _mine(self, target: ProofTarget) -> list[str]:
         """The candidates that a target runs through."""
         return [name for name, c in self.candidates.all.items() if c.places & target.places]
 
-    def _job(self, target: ProofTarget, rendered: FixResult) -> Job:
-        texts = {path.resolve(): change.after for path, change in rendered.changes.items()}
+    def _job(self, target: ProofTarget, rendered: FixResult | None) -> Job:
+        """The proof of what the fixes made of a target; without any, of the target as it stands."""
+        changes = rendered.changes if rendered else {}
         restored = any(
             applied.fix.restores_gradient and place_at(applied.source, applied.finding.span.start) in target.places
-            for change in rendered.changes.values()
+            for change in changes.values()
             for applied in change.applied
         )
-        options = Options(gradients="restored" if restored else "same", timeout=self.config.verify.timeout)
-        tree = self.trees.overlay(target.target.tree, texts)
-        return Job.of(target.target, id=target.name, rewritten=tree, inputs=target.inputs, options=options)
+        options = Options.of(self.config.verify, gradients="restored" if restored else "same")
+        texts = {path.resolve(): change.after for path, change in changes.items()}
+        tree = self.trees.overlay(target.target.tree, texts) if rendered else None
+        recorded = recorded_inputs(self.workspace.recordings, target.target) if target.inputs is None else None
+        return Job.of(target.target, id=target.name, rewritten=tree, inputs=target.inputs, options=options,
+                      recorded=recorded)  # fmt: skip
 
     def _render(self, choice: Mapping[str, int]) -> FixResult:
         key = tuple(sorted(choice.items()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 
-from ..verify.verdicts import SideResult, Verdict
+from ..verify.verdicts import Node, SideResult, Verdict
 
 _COLORS = {"verified": "bold green", "diverges": "bold magenta", "fails": "bold red", "falls-back": "yellow"}
 
@@ -43,6 +43,8 @@ def _block(verdict: Verdict) -> str:
     side = verdict.judged
     if side is not None:
         lines += [f"    [dim]{escape(text)}[/]" for text in _details(side)]
+    if verdict.stand_ins:
+        lines.append(f"    [dim]this device lacks kernels; stand-ins for {escape(', '.join(verdict.stand_ins))}[/]")
     notes = (*verdict.notes, *(side.notes if side else ()))
     lines += [f"    [dim]note: {escape(note)}[/]" for note in notes]
     lines += [f"    [yellow]left out[/] {escape(culprit)}" for culprit in verdict.culprits]
@@ -51,14 +53,26 @@ def _block(verdict: Verdict) -> str:
 
 def _details(side: SideResult) -> list[str]:
     parts = [f"{name} {value}" for name, value in
-             (("outputs", side.outputs), ("gradients", side.gradients), ("state", side.state)) if value]  # fmt: skip
+             (("outputs", side.outputs), ("gradients", side.gradients), ("state", side.state),
+              ("export", side.export)) if value]  # fmt: skip
     lines = [", ".join(parts)] if parts else []
     if side.nodes:
-        places = dict.fromkeys(f"{node.path}:{node.line}" for node in side.nodes if node.path)
-        where = f", from {', '.join(places)}" if places else ""
-        lines.append(f"{len(side.nodes)} interpreter {'node' if len(side.nodes) == 1 else 'nodes'} left{where}")
+        count = f"{len(side.nodes)} interpreter {'node' if len(side.nodes) == 1 else 'nodes'} left"
+        places = _places(side.nodes)
+        lines.append(f"{count}, from {', '.join(places)}" if places else count)
+    if side.interpreted:
+        lines.append(f"interpreted once, while compiling: {', '.join(_places(side.interpreted))}")
     return lines
 
 
 def _colored(verdict: str) -> str:
     return f"[{_COLORS.get(verdict, 'bold')}]{verdict}[/]"
+
+
+def _places(nodes: Iterable[Node]) -> list[str]:
+    """Each line once, with the first expression on it."""
+    found: dict[str, str] = {}
+    for node in nodes:
+        if node.path:
+            found.setdefault(f"{node.path}:{node.line}", f" ({node.expression})" if node.expression else "")
+    return [place + expression for place, expression in found.items()]

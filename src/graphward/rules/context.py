@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from ..analysis.inference import Inference
-from ..analysis.kinds import Kind
+from ..analysis.kinds import TENSOR, Kind
 from ..analysis.module import ClassInfo, FunctionInfo, Module
 from ..analysis.project import Project
 from ..analysis.regions import Reached
@@ -27,6 +27,7 @@ class Options:
 
 
 Value = TypeVar("Value")
+_TOLD = TENSOR._replace(certain=False, evidence="the compiler's error in this line tells of a Tensor")
 
 
 def once(inference: Inference, key: Hashable, make: Callable[[], Value]) -> Value:
@@ -67,17 +68,31 @@ class Context:
 
 
 class FunctionContext(Context):
-    """A function that a graph region compiles."""
+    """A function that a graph region compiles. In the lines `assumed` (1-based), of which the compiler said that
+    something is wrong with them, what the analysis does not know for certain is taken for a Tensor."""
 
-    def __init__(self, reached: Reached, inference: Inference, options: Options):
+    def __init__(
+        self, reached: Reached, inference: Inference, options: Options, assumed: frozenset[int] = frozenset()
+    ):
         super().__init__(reached.function.module, inference, options)
+        self.assumed = assumed
         self.reached = reached
         self.function: FunctionInfo = reached.function
         self.cell: ClassInfo | None = reached.cell
 
     def kind(self, node: ast.AST) -> Kind:
         """What the analysis knows of an expression of this function."""
-        return self.inference.kind(self.function, node)
+        known = self.inference.kind(self.function, node)
+        return _TOLD if self.assumed and self._is_doubtful(node, known) else known
+
+    def _is_doubtful(self, node: ast.AST, known: Kind) -> bool:
+        if getattr(node, "lineno", 0) not in self.assumed or known.certain or known.is_tensor or known.on_host:
+            return False
+        return self.resolve(node) is None
+
+    def once(self, key: Hashable, make: Callable[[], Value]) -> Value:
+        # What follows from assumptions is no business of those who make none.
+        return super().once((key, self.assumed) if self.assumed else key, make)
 
     def resolve(self, node: ast.AST) -> str | None:
         """The qualified name that an expression means through imports: `np.exp` is `numpy.exp`; else None."""

@@ -60,8 +60,9 @@ def bisect(
     a choice, or returns None when the choice contradicts itself. `prove` judges them against the original; at most
     `limit` times.
 
-    First all fixes together. If that does not verify, they are added one by one, and one that makes things worse is
-    exchanged for its next alternative or left out. If the rest still does not verify, each fix in turn is exchanged or
+    First all fixes together. If that does not verify, halving finds the first one that makes things worse; it is
+    exchanged for its next alternative or left out, and the search goes on behind it. That takes log2(fixes) + 1 proofs
+    and one for each alternative, for each culprit. If the rest still does not verify, each fix in turn is exchanged or
     left out, in case it hides behind another one's error.
     """
     counts = dict(fixes) if isinstance(fixes, Mapping) else dict.fromkeys(fixes, 1)
@@ -101,13 +102,32 @@ class _Search(Generic[Rendered]):
         if verdict is not None and verdict.verified:
             self.kept = everything
             return
-        for fix in self.counts:
-            self.add(fix)
+        rest = list(self.counts)
+        while rest:
+            good = self.harmless(rest)
+            self.kept = _with(self.kept, rest[:good])
+            if good < len(rest):
+                self.exchange(rest[good])
+            rest = rest[good + 1 :]
         if not self.is_verified(self.kept):
             self.single_out()
 
-    def add(self, fix: str) -> None:
-        """Add a fix in its first form that does not make things worse."""
+    def harmless(self, fixes: Sequence[str]) -> int:
+        """How many of `fixes`, from the first, can be added to what is kept before one makes things worse."""
+        before = _badness(self.judge(self.kept))
+        good, bad = 0, len(fixes) + 1
+        middle = len(fixes)  # mostly there is no culprit, or none any more
+        while bad - good > 1:
+            verdict = self.judge(_with(self.kept, fixes[:middle]))
+            if verdict is not None and _badness(verdict) <= before:
+                good = middle
+            else:
+                bad = middle
+            middle = (good + bad) // 2
+        return good
+
+    def exchange(self, fix: str) -> None:
+        """Add a culprit in its first form that does not make things worse, or leave it out."""
         before = _badness(self.judge(self.kept))
         blame: Verdict | None = None
         for alternative in range(self.counts[fix]):
@@ -159,6 +179,11 @@ class _Search(Generic[Rendered]):
     def result(self) -> Bisection:
         verdict = self.seen.get(tuple(sorted(self.kept.items())))
         return Bisection(self.kept, verdict, tuple(self.culprits.values()), self.proofs, self.exhausted)
+
+
+def _with(choice: Choice, fixes: Sequence[str]) -> dict[str, int]:
+    """A choice and more fixes in their preferred form."""
+    return {**choice, **dict.fromkeys(fixes, 0)}
 
 
 def _badness(verdict: Verdict | None) -> tuple[int, int]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from graphward.config import VerifySettings
 from graphward.errors import GraphwardError
 from graphward.verify.specs import check_specs
 from graphward.verify.targets import Target
@@ -20,7 +21,8 @@ class Options:
     cuts), "off". `timeout`: seconds for one play in one mode. `weights`: "derived" from shape and dtype, the same on
     both sides, or "drawn" from the random stream. `calls`: successive calls of one instance, at least 2. `train`: call
     `set_train()` first. `as_it_stands`: of a pair, judge the original's own graph as well. `ignore_state`: attributes
-    that the rewrite was declared to move or drop.
+    that the rewrite was declared to move or drop. `memory`: MB for one play, 0 for most of what the machine has.
+    `export`: also export to MINDIR, load it and run it.
     """
 
     gradients: Literal["same", "restored", "off"] = "same"
@@ -30,6 +32,13 @@ class Options:
     train: bool = False
     as_it_stands: bool = True
     ignore_state: tuple[str, ...] = ()
+    memory: int = 0
+    export: bool = False
+
+    @classmethod
+    def of(cls, settings: VerifySettings, **others: Any) -> Options:
+        """What the settings say, and `others`."""
+        return cls(timeout=settings.timeout, memory=settings.memory, export=settings.export, **others)
 
     def to_json(self) -> dict[str, Any]:
         """What the worker reads."""
@@ -39,7 +48,8 @@ class Options:
 @dataclass(frozen=True)
 class Job:
     """Prove `target` in the tree `original`, or in the tree `rewritten` against it. `inputs` are specs; None lets the
-    worker infer them. `id` must be unique among the jobs of a session."""
+    worker take `recorded` ones (see `recordings.recorded_inputs`), else infer them. `id` must be unique among the jobs
+    of a session."""
 
     id: str
     original: Path
@@ -48,6 +58,7 @@ class Job:
     rewritten: Path | None = None
     inputs: tuple[str, ...] | None = None
     options: Options = field(default_factory=Options)
+    recorded: dict[str, Any] | None = None
 
     @classmethod
     def of(
@@ -58,13 +69,15 @@ class Job:
         rewritten: Path | None = None,
         inputs: Sequence[str] | None = None,
         options: Options | None = None,
+        recorded: dict[str, Any] | None = None,
     ) -> Job:
         """The job of a parsed target. Raises GraphwardError for a bad spec or a target without `::Name`."""
         if target.expr is None:
             hint = f"write {target.file}::Name"
             raise GraphwardError("the target names no class or function", hint=hint, path=target.path)
         specs = None if inputs is None else tuple(check_specs(inputs))
-        return cls(id or str(target), target.tree, target.file, target.expr, rewritten, specs, options or Options())
+        chosen = options or Options()
+        return cls(id or str(target), target.tree, target.file, target.expr, rewritten, specs, chosen, recorded)
 
     def to_json(self) -> dict[str, Any]:
         """What the worker reads."""
@@ -74,5 +87,6 @@ class Job:
             "rewritten": None if self.rewritten is None else str(self.rewritten.resolve()),
             "target": {"file": self.file, "expr": self.expr},
             "inputs": None if self.inputs is None else list(self.inputs),
+            "recorded": self.recorded,
             "options": self.options.to_json(),
         }

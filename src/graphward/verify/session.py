@@ -7,17 +7,44 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
+from typing import Protocol
 
+from graphward.config import VerifySettings
 from graphward.errors import GraphwardError
 from graphward.verify.jobs import Job
 from graphward.verify.verdicts import Inputs, SideResult, Verdict
 from graphward.verify.worker import Worker, WorkerDied
 
 _STAGES = 7  # plays that one job can take
+_TOGETHER = 12  # jobs under way for each slot
+_PIPE = 16_000  # bytes of jobs under way, beyond the first few; a pipe holds 64 KB
 _ATTEMPTS = 2  # a job whose worker died is tried once more
 
 Progress = Callable[[int, int, str], None]
 """Called with how many jobs are done, how many there are, and the target that was just started or finished."""
+
+
+class Proofs(Protocol):
+    """What makes proofs: a `Session` on this machine, or `spread.Spread` over several."""
+
+    def __enter__(self) -> Proofs: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None
+    ) -> None: ...
+
+    def verdicts(self, jobs: Iterable[Job], on_progress: Progress | None = None) -> Iterator[Verdict]:
+        """The verdicts as they come in. Raises GraphwardError when nothing can be proven at all."""
+        ...
+
+
+def proofs(settings: VerifySettings, python: str | None) -> Proofs:
+    """What the settings ask for; `python` is the interpreter that has MindSpore."""
+    if not settings.scheduler:
+        return Session(python=python, slots=settings.jobs)
+    from graphward.verify.spread import Spread
+
+    return Spread(settings.scheduler, python=python)
 
 
 class Session:
@@ -31,6 +58,7 @@ class Session:
     def __init__(self, *, python: str | Path | None = None, timeout: float | None = None, slots: int = 1):
         self.timeout = timeout
         self.worker = Worker(python, slots)
+        self._stopped = False
 
     def __enter__(self) -> Session:
         self.worker.launch()
@@ -41,6 +69,11 @@ class Session:
             self.worker.close()
         else:
             self.worker.kill()
+
+    def stop(self) -> None:
+        """End the worker, also from another thread; a round that is under way there raises WorkerDied."""
+        self._stopped = True
+        self.worker.kill()
 
     def prove(self, jobs: Sequence[Job], on_progress: Progress | None = None) -> list[Verdict]:
         """The verdicts in the order of the jobs. Raises GraphwardError when there is no usable MindSpore."""
@@ -63,11 +96,13 @@ class Session:
                         on_progress(done, len(jobs), verdict.target)
                     yield verdict
             except WorkerDied as error:
+                if self._stopped:
+                    raise
                 self.worker.kill()
                 for job in [job for job in queue if attempts.get(job.id, 0) >= _ATTEMPTS]:
                     queue.remove(job)
                     done += 1
-                    yield _lost(job, "the worker died while proving this, twice", str(error))
+                    yield lost(job, "the worker died while proving this, twice", str(error))
 
     def _limited(self, job: Job) -> Job:
         return job if self.timeout is None else replace(job, options=replace(job.options, timeout=self.timeout))
@@ -78,17 +113,18 @@ class Session:
         """Send and receive until the queue is empty; a job stays in the queue until its verdict is there, so that a
         dead worker loses none."""
         self.worker.start()
-        # Few jobs are under way at a time: neither side then blocks on a full pipe. After a death they go one by one,
-        # so that only the job that kills the worker pays for it.
-        window = 1 if attempts else self.worker.slots + 1
+        # Enough jobs are under way for plays to share processes, but little text: neither side may block on a full
+        # pipe. After a death they go one by one, so that only the job that kills the worker pays for it.
+        few, many = (1, 1) if attempts else (self.worker.slots + 1, self.worker.slots * _TOGETHER)
         sent: dict[str, Job] = {}
+        sizes: dict[str, int] = {}
         while queue:
             for job in queue:
-                if len(sent) >= window:
+                if len(sent) >= many or (len(sent) >= few and sum(sizes.values()) > _PIPE):
                     break
                 if job.id not in sent:
                     sent[job.id] = job
-                    self.worker.send({"job": job.to_json()})
+                    sizes[job.id] = self.worker.send({"job": job.to_json()})
             patience = 60.0 + _STAGES * sum(job.options.timeout for job in sent.values())
             message = self.worker.receive(patience)
             if "started" in message:
@@ -99,16 +135,18 @@ class Session:
                 continue
             if "failed" in message:
                 failed = message["failed"]
-                verdict = _lost(sent[failed["id"]], "internal error in the worker", failed["traceback"])
+                verdict = lost(sent[failed["id"]], "internal error in the worker", failed["traceback"])
             else:
                 verdict = Verdict.from_json(message["verdict"])
             queue.remove(sent.pop(verdict.id))
+            del sizes[verdict.id]
             attempts.pop(verdict.id, None)
             done += 1
             yield verdict
 
 
-def _lost(job: Job, message: str, tail: str) -> Verdict:
+def lost(job: Job, message: str, tail: str) -> Verdict:
+    """The verdict on a job that took its worker with it."""
     side = SideResult("crashes", message, output_tail=tail)
     inputs = Inputs("inferred" if job.inputs is None else "declared", job.inputs or (), job.expr)
     verdict = Verdict(job.id, f"{job.file}::{job.expr}", "crashes", message, inputs)

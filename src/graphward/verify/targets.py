@@ -93,7 +93,7 @@ def _check_name(target: Target, expr: str) -> None:
     except OSError as error:
         raise GraphwardError(f"the file cannot be read: {error.strerror}", path=target.path) from None
     names = set(_bound(module.body))
-    if wanted in names or "*" in names:
+    if wanted in names or "*" in names or wanted == "__import__":
         return
     near = difflib.get_close_matches(wanted, names, n=3)
     defined = [s.name for s in module.body if isinstance(s, (ast.ClassDef, ast.FunctionDef))]
@@ -102,7 +102,7 @@ def _check_name(target: Target, expr: str) -> None:
 
 
 def _leading_name(node: ast.expr) -> str | None:
-    while isinstance(node, (ast.Call, ast.Attribute)):
+    while isinstance(node, (ast.Call, ast.Attribute, ast.Subscript)):
         node = node.func if isinstance(node, ast.Call) else node.value
     return node.id if isinstance(node, ast.Name) else None
 

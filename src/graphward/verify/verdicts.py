@@ -23,8 +23,8 @@ VERDICTS = (
 
 @dataclass(frozen=True)
 class Node:
-    """An interpreter node of the final graph and the user's code behind it; positions are 1-based, columns in
-    characters, None where MindSpore does not tell."""
+    """What Graph Mode hands to the Python interpreter, and the user's `expression` behind it; positions are 1-based,
+    columns in characters, None where MindSpore does not tell."""
 
     name: str
     script: str = ""
@@ -33,6 +33,7 @@ class Node:
     column: int | None = None
     end_line: int | None = None
     end_column: int | None = None
+    expression: str = ""
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,8 @@ class Difference:
 @dataclass(frozen=True)
 class Problem:
     """An exception: the stage it ended (import, construct, inputs, compile, call, gradient), MindSpore's message in one
-    line, the place in the tree, and the whole `text`."""
+    line, the place in the tree, the whole `text`, and the operator that has no `kernel` on this device, if that is
+    it."""
 
     stage: str
     type: str
@@ -64,21 +66,27 @@ class Problem:
     end_column: int | None = None
     text: str = ""
     no_kernel: bool = False
+    kernel: str | None = None
 
 
 @dataclass(frozen=True)
 class SideResult:
-    """One version in Graph Mode against the original in PyNative. `outputs`, `gradients`, `state` are equal, differ,
-    restored, none (nothing to differentiate) or None (not reached); `compilations` counts them per call."""
+    """One version in Graph Mode against the original in PyNative. `nodes` are the interpreter nodes of the final graph,
+    which each call runs; `interpreted` is what ran in the interpreter once, while compiling. `outputs`, `gradients`,
+    `state` are equal, differ, restored, none (nothing to differentiate) or None (not reached); `compilations` counts
+    them per call. `export` is what became of the MINDIR file: equal, differ, fails, or None (not asked for, or not
+    reached)."""
 
     verdict: str
     message: str
     compiles: bool | None = None
     nodes: tuple[Node, ...] = ()
+    interpreted: tuple[Node, ...] = ()
     outputs: str | None = None
     gradients: str | None = None
     state: str | None = None
     compilations: tuple[int, ...] = ()
+    export: str | None = None
     difference: Difference | None = None
     error: Problem | None = None
     lax_error: Problem | None = None
@@ -92,6 +100,7 @@ class SideResult:
             **{
                 **data,
                 "nodes": tuple(Node(**node) for node in data["nodes"]),
+                "interpreted": tuple(Node(**node) for node in data["interpreted"]),
                 "compilations": tuple(data["compilations"]),
                 "difference": Difference(**data["difference"]) if data["difference"] else None,
                 "error": Problem(**data["error"]) if data["error"] else None,
@@ -103,7 +112,7 @@ class SideResult:
     def to_json(self) -> dict[str, Any]:
         """Plain data, stable keys."""
         data = asdict(self)
-        for key in ("nodes", "compilations", "notes"):
+        for key in ("nodes", "interpreted", "compilations", "notes"):
             data[key] = list(data[key])
         return data
 
@@ -126,7 +135,8 @@ class Inputs:
 class Verdict:
     """The outcome of one job. Of a pair, `verdict` is that of the rewrite and `original` is the original as it stands;
     otherwise `rewritten` is None. `culprits` are the fixes that a bisection left out; `notes` holds what concerns
-    neither side, whose notes are their own."""
+    neither side, whose notes are their own; `stand_ins` are the operators that this device has no kernel for and that
+    something of the same meaning stood in for, in every play."""
 
     id: str
     target: str
@@ -137,6 +147,7 @@ class Verdict:
     rewritten: SideResult | None = None
     culprits: tuple[str, ...] = ()
     notes: tuple[str, ...] = field(default=())
+    stand_ins: tuple[str, ...] = ()
     seconds: float = 0.0
 
     @property
@@ -160,6 +171,7 @@ class Verdict:
                 "rewritten": SideResult.from_json(data["rewritten"]) if data["rewritten"] else None,
                 "culprits": tuple(data["culprits"]),
                 "notes": tuple(data["notes"]),
+                "stand_ins": tuple(data["stand_ins"]),
             }
         )
 
@@ -174,5 +186,6 @@ class Verdict:
             "rewritten": self.rewritten.to_json() if self.rewritten else None,
             "culprits": list(self.culprits),
             "notes": list(self.notes),
+            "stand_ins": list(self.stand_ins),
             "seconds": self.seconds,
         }

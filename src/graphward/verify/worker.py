@@ -83,14 +83,16 @@ class Worker:
             raise
         self._ready = True
 
-    def send(self, message: dict[str, Any]) -> None:
-        """Raises WorkerDied."""
+    def send(self, message: dict[str, Any]) -> int:
+        """The number of bytes. Raises WorkerDied."""
         assert self._process is not None and self._process.stdin is not None
+        data = json.dumps(message).encode() + b"\n"
         try:
-            self._process.stdin.write(json.dumps(message).encode() + b"\n")
+            self._process.stdin.write(data)
             self._process.stdin.flush()
         except OSError:
             raise WorkerDied(self._stderr_tail()) from None
+        return len(data)
 
     def receive(self, timeout: float) -> dict[str, Any]:
         """The next message. Raises WorkerDied when it ended or said nothing for `timeout` seconds."""
@@ -116,9 +118,7 @@ class Worker:
 
     def close(self) -> None:
         """Ask the worker to end; kill it when it does not."""
-        if self._process is not None and not self._ready:  # still importing: it hears nothing
-            _signal_group(self._process.pid, signal.SIGKILL)
-        elif self._process is not None and self._process.stdin is not None:
+        if self._ready and self._process is not None and self._process.stdin is not None:
             with contextlib.suppress(OSError):
                 self._process.stdin.close()
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -128,10 +128,11 @@ class Worker:
     def kill(self) -> None:
         """End the worker with all its children (it kills them on SIGTERM) and remove its temporary files."""
         process, self._process = self._process, None
-        self._ready = False
+        ready, self._ready = self._ready, False
         if process is not None:
             if process.poll() is None:
-                _signal_group(process.pid, signal.SIGTERM)
+                # While it imports it has no children, and hears SIGTERM only when C++ comes back to Python.
+                _signal_group(process.pid, signal.SIGTERM if ready else signal.SIGKILL)
                 try:
                     process.wait(_GRACE_SECONDS)
                 except subprocess.TimeoutExpired:

@@ -117,7 +117,7 @@ class Doubles(nn.Cell):
 
 class NoKernel(nn.Cell):
     def construct(self, x):
-        return mint.nn.functional.gelu(x)
+        return mint.cummin(x, 0)[0]
 
 
 class Segfaults(nn.Cell):

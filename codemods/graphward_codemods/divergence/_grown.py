@@ -1,0 +1,100 @@
+"""Lists outside of the graph that graph code appends to: the appending moves to `__call__`, their length to a
+Parameter."""
+
+from __future__ import annotations
+
+import ast
+
+from graphward.analysis.ownership import Source, ownership
+from graphward.rules.context import FunctionContext
+from graphward.source.fixes import Fix
+
+from ..cells._attributes import free_name, taken_names
+from ..cells._initializer import Initializer
+from ..control._blocks import CannotRewrite, remove_statement
+from ._carriers import Outgoing, local_name, parameter_text
+
+
+def move_appends(context: FunctionContext, source: Source) -> Fix:
+    """The fix for a list that `construct` appends to and otherwise only asks for its length. Raises CannotRewrite and
+    CannotMove."""
+    function, cell = context.function, context.function.owner
+    outgoing = Outgoing(context)
+    if cell is None or function.receiver is None:
+        raise CannotRewrite("only a Cell can keep it")
+    _check_other_functions(context, source)
+    appends, lengths = _uses(context, source)
+    rewrite = context.rewrite()
+    names: list[str] = []
+    then: list[str] = []
+    counter = ""
+    if lengths:
+        wanted = f"{source.name.rpartition('.')[2].lower().strip('_')}_length"
+        counter = f"{function.receiver}.{free_name(wanted, taken_names(context.project, cell))}"
+        initializer = Initializer(context.project, cell)
+        attribute = counter.rpartition(".")[2]
+        made = parameter_text(rewrite, f"len({source.name})", attribute, "int32")
+        site = context.module.start(function.node) + 1
+        initializer.add(rewrite, site, [f"{initializer.receiver}.{attribute} = {made}"], set())
+        for read in lengths:
+            rewrite.replace(read, counter, context.parent(read))
+    for call in appends:
+        statement = context.statement(call)
+        if not outgoing.after(statement):
+            raise CannotRewrite(f"{source.name} is not appended to exactly once at each call")
+        value = call.args[0]
+        lines = [f"{rewrite.spell('mindspore.ops.assign_add')}({counter}, 1)"] if counter else []
+        if isinstance(value, ast.Constant):
+            then.append(f"{source.name}.append({context.text(value)})")
+        else:
+            item = local_name(context, "item", names)
+            names.append(item)
+            then.append(f"{source.name}.append({item})")
+            lines.insert(0, f"{item} = {context.text(value)}")
+        if not lines:
+            remove_statement(context, rewrite, statement)
+            continue
+        indent = context.module.source.indent(statement.lineno)
+        start, end = context.module.start(statement), context.module.end(statement)
+        rewrite.replace_span(start, end, f"{context.module.source.newline}{indent}".join(lines))
+    outgoing.add(rewrite, names, names, then, [])
+    reason = "the list grows after the call and not within it; construct called by itself does not let it grow"
+    return rewrite.unsafe(f"Append to {source.name} in __call__", reason)
+
+
+def _uses(context: FunctionContext, source: Source) -> tuple[list[ast.Call], list[ast.expr]]:
+    """The `append` calls and the `len` calls on the list; raises CannotRewrite when it is used in another way."""
+    own = ownership(context.inference, context.function)
+    appends: list[ast.Call] = []
+    lengths: list[ast.expr] = []
+    for node in context.function.nodes:
+        if not isinstance(node, (ast.Name, ast.Attribute)) or not isinstance(node.ctx, ast.Load):
+            continue
+        if source not in own.value(node).objects:
+            continue
+        parent = context.parent(node)
+        above = context.parent(parent) if parent else None
+        if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and parent.func.id == "len":
+            lengths.append(parent)
+        elif (
+            isinstance(parent, ast.Attribute) and parent.attr == "append" and isinstance(above, ast.Call)
+            and len(above.args) == 1 and isinstance(context.parent(above), ast.Expr)
+        ):  # fmt: skip
+            appends.append(above)
+        elif not (isinstance(parent, ast.Assign) and parent.value is node):
+            raise CannotRewrite(f"{source.name} is read in the graph")
+    if not appends:
+        raise CannotRewrite(f"{source.name} is changed otherwise than by append")
+    return appends, lengths
+
+
+def _check_other_functions(context: FunctionContext, source: Source) -> None:
+    name = source.name.rpartition(".")[2]
+    for other in context.inference.reached:
+        if other is context.function or other.module is not context.module:
+            continue
+        if source.kind == "attribute" and other.owner is not context.function.owner:
+            continue
+        if any((isinstance(n, ast.Attribute) and n.attr == name) or (isinstance(n, ast.Name) and n.id == name)
+               for n in other.loads):  # fmt: skip
+            raise CannotRewrite(f"{other.name} uses {source.name} too")

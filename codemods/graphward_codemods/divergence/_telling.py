@@ -1,0 +1,144 @@
+"""After a write into one name, how the others that see the memory are brought up to date."""
+
+from __future__ import annotations
+
+import ast
+
+from graphward.analysis.module import FunctionInfo
+from graphward.analysis.names import statements
+from graphward.analysis.ownership import Holder, ownership
+from graphward.rules.context import FunctionContext
+
+from ..control._blocks import siblings
+
+# Views that `reshape` to the shape of the other undoes.
+_RESHAPES = frozenset(
+    {"reshape", "view", "squeeze", "expand_dims", "unsqueeze", "flatten", "ravel", "view_as", "reshape_as",
+     "stop_gradient"}
+)  # fmt: skip
+# A cast to the dtype that a Tensor has already shares its memory.
+_CASTS = frozenset({"astype", "to", "float", "cast", "type", "type_as"})
+# Views that undo themselves with the same arguments.
+_SWAPS = frozenset({"swapaxes", "swapdims", "t"})
+
+
+class CannotTell(Exception):
+    """Why a holder cannot be brought up to date by a statement of its own."""
+
+
+def update_of(context: FunctionContext, statement: ast.stmt, name: str, holder: Holder) -> str:
+    """The statement that gives `holder`, a variable, what was written through `name`. Raises CannotTell."""
+    if holder.inside:
+        raise CannotTell(f"{holder.name} holds it inside")
+    if holder.same:
+        return f"{holder.name} = {name}"
+    function = context.function
+    own, other = definition(function, name, statement), definition(function, holder.name, statement)
+    if own is not None:
+        text = undone(context, own, name, holder.name)
+        if text is not None:
+            return text
+    if other is not None and _base(other) == name and definition(function, name, statement) is not other:
+        return f"{holder.name} = {context.text(other)}"
+    raise CannotTell(f"how {holder.name} follows from {name} is not plain")
+
+
+def undone(context: FunctionContext, made: ast.expr, name: str, base: str) -> str | None:
+    """`made` is a view of `base` under the name `name`: the statement that writes it back, where that is known."""
+    if _base(made) != base:
+        return None
+    if isinstance(made, ast.Subscript):
+        return f"{context.text(made)} = {name}"
+    if isinstance(made, ast.Attribute):
+        return f"{base} = {name}.{made.attr}"
+    if not isinstance(made, ast.Call):
+        return None
+    method = made.func.attr if isinstance(made.func, ast.Attribute) else context.text(made.func)
+    if method in _RESHAPES:
+        return f"{base} = {name}.reshape({base}.shape)"
+    is_method = isinstance(made.func, ast.Attribute) and context.resolve(made.func) is None
+    arguments = made.args if is_method else made.args[1:]
+    if method in _CASTS:
+        return f"{base} = {name}.astype({base}.dtype)"
+    if method in _SWAPS:
+        return f"{base} = {name}.{method}({', '.join(map(context.text, arguments))})"
+    axes = _axes(arguments)
+    if method in ("transpose", "permute") and axes is not None:
+        back = [axes.index(i) for i in range(len(axes))]
+        return f"{base} = {name}.{method}({', '.join(map(str, back))})"
+    return None
+
+
+def _axes(arguments: list[ast.expr]) -> list[int] | None:
+    """The literal permutation that a transposition is given, spread or as a tuple."""
+    items = arguments[0].elts if len(arguments) == 1 and isinstance(arguments[0], (ast.Tuple, ast.List)) else arguments
+    found = [i.value for i in items if isinstance(i, ast.Constant) and isinstance(i.value, int)]
+    return found if len(found) == len(items) and sorted(found) == list(range(len(found))) else None
+
+
+def definition(function: FunctionInfo, name: str, before: ast.stmt) -> ast.expr | None:
+    """The value that the last plain assignment above `before` gives a variable."""
+    found = None
+    for node in statements(function.node.body):
+        if isinstance(node, ast.Assign) and node.lineno < before.lineno and len(node.targets) == 1:
+            if isinstance(node.targets[0], ast.Name) and node.targets[0].id == name:
+                found = node.value
+    return found
+
+
+def _base(node: ast.expr) -> str | None:
+    """The variable that a view is taken of."""
+    if isinstance(node, (ast.Subscript, ast.Attribute)) and isinstance(node.value, ast.Name):
+        return node.value.id
+    if isinstance(node, ast.Call):
+        if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
+            if node.args and isinstance(node.args[0], ast.Name) and node.func.value.id in ("ops", "mint", "ms"):
+                return node.args[0].id
+            return node.func.value.id
+        if node.args and isinstance(node.args[0], ast.Name):
+            return node.args[0].id
+    return None
+
+
+def told(context: FunctionContext, statement: ast.stmt, name: str) -> set[str]:
+    """The names that the statements right below `statement` bring up to date from `name`: `other[...] = name`,
+    `ops.assign(other, name)`, `other.copy_(name)`."""
+    block = siblings(context, statement)
+    found: set[str] = set()
+    for node in block[block.index(statement) + 1 :]:
+        other = _told_by(context, node, name)
+        if other is None:
+            break
+        found.add(other)
+    if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Name):
+        found.add(statement.value.id)  # `base[...] = view`: the view is where the value comes from
+    return found
+
+
+def _told_by(context: FunctionContext, node: ast.stmt, name: str) -> str | None:
+    if isinstance(node, ast.Assign) and len(node.targets) == 1:
+        target = node.targets[0]
+        if isinstance(target, ast.Name):
+            return target.id
+        if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+            return target.value.id if isinstance(node.value, ast.Name) and node.value.id == name else None
+        return None
+    call = node.value if isinstance(node, ast.Expr) else None
+    if not isinstance(call, ast.Call):
+        return None
+    if context.resolve(call.func) == "mindspore.ops.assign" and call.args and isinstance(call.args[0], ast.Name):
+        return call.args[0].id
+    if isinstance(call.func, ast.Attribute) and call.func.attr == "copy_" and isinstance(call.func.value, ast.Name):
+        return call.func.value.id
+    return None
+
+
+def argument_kept_in(context: FunctionContext, statement: ast.stmt, parameter: str, written: str) -> str | None:
+    """A variable other than `written` that still is the argument itself at `statement`."""
+    state = ownership(context.inference, context.function).before.get(statement)
+    for name, value in state.names.items() if state else ():
+        if name != written and len(value.objects) == 1:
+            source = next(iter(value.objects))
+            if source.kind == "argument" and source.name == parameter:
+                return name
+    return None

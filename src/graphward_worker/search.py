@@ -1,0 +1,200 @@
+"""The search for a target and for inputs that PyNative accepts: guesses in the order of their likelihood, and what the
+errors of earlier ones say about the next."""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+import time
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any, Callable
+
+import mindspore as ms
+
+from . import blame, graph, loading, messages, weights
+from . import inputs as values
+from .candidates import combinations
+from .constructors import constructor_arguments
+from .hints import Hints
+from .limits import until
+from .signatures import optional, required
+from .specs import Input
+
+_ATTEMPTS = 80  # in each round
+_ROUNDS = 3  # of combinations, each of which knows the errors of those before
+_WITHOUT_KERNEL = 8  # attempts; what the first ones lack, the others will too
+_INSTANCES = 3  # that are made and called before the constructor's other arguments are given up
+
+
+class NoInputs(Exception):
+    """The search gave up; the text says why."""
+
+
+class Search:
+    """`expr` names a target in `module`; a class is made with guessed arguments. `deadline`: on the monotonic clock.
+    `attempts`: calls in a round. After `run`, `target` is the object, `expr` the expression that made it, `specs` its
+    inputs, `notes` what was assumed."""
+
+    def __init__(
+        self, module: ModuleType, expr: str, *, train: bool, deadline: float, attempts: int = _ATTEMPTS
+    ):
+        self.module = module
+        self.named = expr
+        self.expr = expr
+        self.train = train
+        self.deadline = deadline
+        self.attempts = attempts
+        self.target: Any = None
+        self.specs: list[str] | None = None
+        self.notes: list[str] = []
+        self.stage = "construct"
+        self.call: Callable[..., Any] = _nothing
+
+    def run(self) -> None:
+        """Raises what the constructor raised, constructors.Unknown or NoInputs."""
+        error: Exception | None = None
+        for _ in itertools.islice(self.targets(), _INSTANCES):
+            self.stage = "inputs"
+            try:
+                self.specs = self.find()
+                return
+            except Exception as failure:
+                error = error or failure
+                if time.monotonic() > self.deadline or lacks_kernel(failure):
+                    break
+            finally:
+                self.target = None if self.specs is None else self.target
+        assert error is not None
+        raise error
+
+    def targets(self) -> Iterator[Any]:
+        """The objects that can be made, one at a time in `target` and `expr`; raises when there is none."""
+        with until(self.deadline):
+            named = loading.evaluate(self.module, self.named)
+        if not isinstance(named, type):
+            self.target = named
+            yield named
+            return
+        first: Exception | None = None
+        made = 0
+        attempts = constructor_arguments(named, self.module)
+        error: Exception | None = None
+        while made == 0 or time.monotonic() < self.deadline:
+            try:
+                arguments = next(attempts) if error is None else attempts.send(error)
+            except StopIteration:
+                break
+            weights.seed(1)
+            error = None
+            try:
+                with until(self.deadline):
+                    self.target = loading.evaluate(self.module, f"{self.named}({arguments})")
+            except Exception as failure:
+                error = failure
+                first = first or failure
+                if time.monotonic() > self.deadline:
+                    break
+                continue
+            made += 1
+            self.expr = f"{self.named}({arguments})" if arguments else self.named
+            yield self.target
+        if not made and first is not None:
+            raise first
+
+    def find(self) -> list[str]:
+        """The specs of the first combination that PyNative accepts."""
+        if isinstance(self.target, ms.nn.Cell) and self.train:
+            self.target.set_train(True)
+        self.call = graph.bare(self.target)
+        function = self.target.construct if isinstance(self.target, ms.nn.Cell) else self.call
+        parameters = required(function)
+        if not parameters:
+            try:
+                self.attempt([])
+                return []
+            except Exception:
+                # Every argument may be left out, but not all of them.
+                parameters = optional(function)[:1]
+                if not parameters:
+                    raise
+        return self.search(function, parameters)
+
+    def search(self, function: Callable[..., Any], parameters: list[inspect.Parameter]) -> list[str]:
+        hints = Hints()
+        lacking = 0
+        without_kernel: Exception | None = None
+        for _ in range(_ROUNDS):
+            first: Exception | None = None
+            known = len(parameters)
+            more: list[inspect.Parameter] = []
+            for combination in itertools.islice(
+                combinations(self.target, function, parameters, hints), self.attempts
+            ):
+                if time.monotonic() > self.deadline:
+                    break
+                try:
+                    self.attempt(combination)
+                except Exception as error:
+                    first = first or error
+                    hints.learn(str(error))
+                    if lacks_kernel(error):
+                        lacking += 1
+                        without_kernel = without_kernel or error
+                    more = self.left_out(error, function, parameters)
+                    if more or lacking >= _WITHOUT_KERNEL:
+                        break
+                    continue
+                return [str(item) for item in combination]
+            if lacking >= _WITHOUT_KERNEL or time.monotonic() > self.deadline:
+                break
+            parameters = [*parameters, *more]
+            if len(parameters) == known and not hints.fresh():
+                break
+        # An attempt that comes as far as a missing kernel has the right shapes, as far as anybody can tell.
+        first = without_kernel or first
+        names = ", ".join(parameter.name for parameter in parameters)
+        reason = f"; PyNative says {messages.first_line(str(first))}" if first else ""
+        raise NoInputs(f"found no values for {names} that it accepts: declare them with --input{reason}") from first
+
+    def left_out(
+        self, error: Exception, function: Callable[..., Any], parameters: list[inspect.Parameter]
+    ) -> list[inspect.Parameter]:
+        """Parameters with the default None that the failing line reads, when the error is about None."""
+        if "None" not in str(error):
+            return []
+        missing = [p for p in optional(function) if p.name not in {known.name for known in parameters}]
+        names = blame.blamed(error, function, [p.name for p in missing])
+        return [p for p in missing if p.name in names][:1]
+
+    def attempt(self, combination: list[Input]) -> None:
+        """Call with both variants, so that a value which fits by luck is not taken."""
+        for variant in (0, 1):
+            args, kwargs = values.arguments(combination, variant)
+            weights.seed(100)
+            with until(self.deadline):
+                synchronise(self.call(*args, **kwargs))
+
+
+def lacks_kernel(error: BaseException) -> bool:
+    """Whether the device has no kernel for an operator, which no other input would change."""
+    while error is not None:
+        if messages.describe(error, "inputs", "")["no_kernel"]:
+            return True
+        error = error.__cause__  # type: ignore[assignment]
+    return False
+
+
+def synchronise(output: Any) -> None:
+    """PyNative runs ahead of Python; an error shows when the value is asked for."""
+    if isinstance(output, ms.Tensor):
+        output.asnumpy()
+    elif isinstance(output, dict):
+        synchronise(tuple(output.values()))
+    elif isinstance(output, (tuple, list)):
+        for item in output:
+            synchronise(item)
+
+
+def _nothing() -> None:
+    """Stands for the target until there is one."""
