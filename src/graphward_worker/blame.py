@@ -43,12 +43,6 @@ def blamed(error: BaseException, function: Callable[..., Any], names: list[str])
     return [name for name in here if any(_same(own.f_locals.get(name), value) for value in held)]
 
 
-def read(error: BaseException, function: Callable[..., Any]) -> bool:
-    """Whether the exception came up in the function, or below it."""
-    code = getattr(getattr(function, "__func__", function), "__code__", None)
-    return any(frame.f_code is code for frame, _ in _frames(error))
-
-
 def _same(a: Any, b: Any) -> bool:
     if a is b:
         return True

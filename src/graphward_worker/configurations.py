@@ -138,7 +138,7 @@ def _arguments(cls: type, instance: Any, scaled: bool, module: ModuleType, depth
     """Keyword arguments that make the object smaller."""
     parameters = _parameters(cls, instance)
     values = {name: value for name, value in parameters.items() if value is not None}
-    chosen: dict[str, Any] = {name: _WORDS for name in parameters.keys() - values.keys() if _VOCABULARY.search(name)}
+    chosen: dict[str, Any] = {n: _WORDS for n, v in parameters.items() if v is None and _VOCABULARY.search(n)}
     counts = {}
     for name, value in values.items():
         if type(value) is not int:
@@ -162,7 +162,7 @@ def _arguments(cls: type, instance: Any, scaled: bool, module: ModuleType, depth
         if factor > 1:
             chosen.update({name: _divided(value, factor) for name, value in widths.items()})
     texts = {name: repr(value) for name, value in chosen.items()}
-    if hasattr(instance, "_attn_implementation"):
+    if hasattr(instance, "_attn_implementation"):  # which is chosen by whoever loads a model, not by a default
         texts["attn_implementation"] = "'eager'"
     for name, value in values.items() if depth else ():
         if _CLASS.search(type(value).__name__) and hasattr(value, "__dict__"):

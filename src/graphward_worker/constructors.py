@@ -53,6 +53,9 @@ _REPAIRS = 6  # for each size
 _LONGEST = 5  # items of a sequence
 _CONFIGURATIONS = 4  # tried for a parameter
 
+IMPROVISED = "__import__('types').SimpleNamespace"
+"""Makes an object of no class, for a parameter whose class nothing tells."""
+
 Attempts = Generator[str, "Exception | None", None]
 """Gets the exception that the arguments led to, or None when they were not tried."""
 
@@ -304,7 +307,7 @@ class _Attempt:
         reads = attributes_read(self.cls, self.module, parameter.name)
         if reads:
             values = ", ".join(f"{read}={self.by_name(read.lower(), Uses())}" for read in reads)
-            return f"__import__('types').SimpleNamespace({values})"
+            return f"{IMPROVISED}({values})"
         keys = self.uses.get(parameter.name, Uses()).keys
         if keys:
             return "{" + ", ".join(f"{key!r}: {self.by_name(key.lower(), Uses())}" for key in keys) + "}"

@@ -130,7 +130,8 @@ def locate(nodes: list[dict[str, str]], log: str, tree: str) -> tuple[list[dict[
     for section in _PARSED.finditer(log):
         seen |= _entries(section["body"], tree, INTERPRETED[1])
     once = {span: node for span, node in seen.items() if not any(_holds(other, span) for other in run)}
-    once = {span: node for span, node in once.items() if not any(_holds(other, span) for other in once if other != span)}
+    outer = [span for span in once if not any(_holds(other, span) for other in once if other != span)]
+    once = {span: once[span] for span in outer}
     if nodes and not run:
         nowhere = dict.fromkeys(("path", "line", "column", "end_line", "end_column"))
         return [{**node, **nowhere, "expression": ""} for node in nodes], _sorted(once)

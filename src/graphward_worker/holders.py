@@ -97,6 +97,7 @@ def _usable(
         except Exception:
             continue
         own.specs = [str(spec) for spec in specs]
+        own.notes += search.notes
         own.notes += [f"{key} is left out, since its value cannot be written down" for key in dropped]
         if name:
             own.notes.append(f"the Cell is the one that {holder.named} makes, and gets what that hands to it")

@@ -35,7 +35,8 @@ _TEXT_LIMIT = 6000
 
 def describe(error: BaseException, stage: str, tree: str) -> dict[str, Any]:
     """`stage`, `type`, `message` (one line), `path` (relative to the tree), `line`, `column`, `end_column` (1-based,
-    None when unknown), `text` (the whole message without MindSpore's C++ call stack), `no_kernel`, `kernel` (the operator without one)."""
+    None when unknown), `text` (the whole message without MindSpore's C++ call stack), `no_kernel`, `kernel` (the
+    operator without one)."""
     text = str(error)
     place = _place_in_text(text, tree) or _place_in_traceback(error, tree) or {}
     return {

@@ -23,8 +23,9 @@ def play(request: dict[str, Any], report: Callable[[dict[str, Any]], None]) -> N
     """`request`: `tree`, `file`, `expr`, `inputs` (spec texts), `mode`, `calls`, `gradients`, `weights`, `train`, `log`
     (where stderr goes). Reports the record after the calls and again after the gradients:
 
-    `calls` (each `output`, `arguments` after the call, `compiled`), `before` and `after` (state), `nodes`, `interpreted`, `gradients`
-    (variant -> name -> array, or None), `error` (see `messages.describe`) of the stage where it ended.
+    `calls` (each `output`, `arguments` after the call, `compiled`), `before` and `after` (state), `nodes`,
+    `interpreted`, `gradients` (variant -> name -> array, or None), `error` (see `messages.describe`) of the stage where
+    it ended.
     """
     performance = Performance(request, report)
     try:

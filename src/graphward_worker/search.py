@@ -15,7 +15,7 @@ import mindspore as ms
 from . import blame, graph, loading, messages, weights
 from . import inputs as values
 from .candidates import combinations
-from .constructors import constructor_arguments
+from .constructors import IMPROVISED, constructor_arguments
 from .hints import Hints
 from .limits import until
 from .signatures import optional, required
@@ -25,6 +25,7 @@ _ATTEMPTS = 80  # in each round
 _ROUNDS = 3  # of combinations, each of which knows the errors of those before
 _WITHOUT_KERNEL = 8  # attempts; what the first ones lack, the others will too
 _INSTANCES = 3  # that are made and called before the constructor's other arguments are given up
+_IMPROVISED = "an argument of the constructor has no known class: it is an object with the attributes that are read"
 
 
 class NoInputs(Exception):
@@ -98,6 +99,7 @@ class Search:
                 continue
             made += 1
             self.expr = f"{self.named}({arguments})" if arguments else self.named
+            self.notes = [_IMPROVISED] if IMPROVISED in arguments else []
             yield self.target
         if not made and first is not None:
             raise first

@@ -32,7 +32,7 @@ class Uses:
     `if`; `keys` of a dict; `items` that it is unpacked into; `grows`: a list that is appended to; `lookup`: integers;
     `bound` of these, where a table tells it; `mask`: booleans; `number`: something to calculate or compare with;
     `called`: as a function; `values`: literals that it is compared with, or keys of a table that it picks from;
-    `attributes` that are read from it; `roles`: the parameters that it becomes elsewhere, nearest first.
+    `roles`: the parameters that it becomes elsewhere, nearest first.
     """
 
     rank: int | None = None
@@ -50,7 +50,6 @@ class Uses:
     number: bool = False
     called: bool = False
     values: list[Any] = field(default_factory=list)
-    attributes: list[str] = field(default_factory=list)
     roles: list[str] = field(default_factory=list)
 
     def add(self, other: Uses) -> None:
@@ -209,12 +208,6 @@ class _Reader(ast.NodeVisitor):
         use = self.of(node)
         if use is not None:
             use.values = [*use.values, *(v for v in values if isinstance(v, (str, int)) and type(v) is not bool)]
-
-    def visit_Attribute(self, node: ast.Attribute) -> None:
-        use = self.of(node.value)
-        if use is not None and node.attr not in use.attributes:
-            use.attributes = [*use.attributes, node.attr]
-        self.generic_visit(node)
 
     def visit_Compare(self, node: ast.Compare) -> None:
         other = node.comparators[0]

@@ -232,6 +232,11 @@ def test_a_target_inside_of_another_cell_is_said_to_be(verdicts: Verdicts) -> No
     assert verdicts["GlassModel"].notes == ()
 
 
+def test_an_improvised_argument_is_said_to_be_one(verdicts: Verdicts) -> None:
+    (note,) = verdicts["Handful"].notes
+    assert "has no known class" in note
+
+
 def test_inputs_that_cannot_be_guessed_are_asked_for(verdicts: Verdicts) -> None:
     assert verdicts["Choosy"].verdict == "no-inputs"
     assert "only 7 by 11 by 13" in verdicts["Choosy"].message
@@ -251,7 +256,7 @@ def test_json_has_the_keys_of_the_contract(verdicts: Verdicts) -> None:
 
 
 def test_notes_on_a_side_are_told_once(verdicts: Verdicts) -> None:
-    assert all(verdict.notes == () for name, verdict in verdicts.items() if name != "GlassLayer")
+    assert all(verdict.notes == () for name, verdict in verdicts.items() if name not in ("GlassLayer", "Handful"))
 
 
 def test_every_verdict_of_the_list_is_produced_here(verdicts: Verdicts) -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from dataclasses import dataclass
 
 from graphward.analysis.module import ClassInfo
 from graphward.rules.context import FunctionContext
 
 _NAMED = frozenset({"collections.namedtuple", "typing.NamedTuple"})
+_BUILTINS = frozenset(dir(builtins))
+_NOT_OF_THE_PROJECT = ("mindspore.", "numpy.", "math.")
 _DATACLASSES = frozenset({"dataclasses.dataclass", "dataclass"})
 
 
@@ -51,16 +54,24 @@ def made_by(node: ast.Call, context: FunctionContext) -> Made | None:
 
 def _record(func: ast.Name | ast.Attribute, context: FunctionContext) -> Record | None:
     found = None
+    if isinstance(func, ast.Attribute) and not isinstance(func.value, ast.Name):
+        return None
     if isinstance(func, ast.Name):
+        if func.id in _BUILTINS:
+            return None
         found = context.project.visible(context.function, func.id)
         if found is None and not context.function.names.is_local(func.id):
             value = context.module.assignments.get(func.id)
             if isinstance(value, ast.Call) and context.module.names.resolve(value.func) in _NAMED:
                 return _from_call(func.id, value)
-    qualified = context.resolve(func)
-    if found is None and qualified is not None:
-        found = context.project.definition(qualified)
-    return _from_class(found, context) if isinstance(found, ClassInfo) else None
+    if found is None:
+        qualified = context.resolve(func)
+        if qualified is not None and not qualified.startswith(_NOT_OF_THE_PROJECT):
+            found = context.project.definition(qualified)
+    if not isinstance(found, ClassInfo):
+        return None
+    known = found
+    return context.once((_record, found.qualname), lambda: _from_class(known, context))
 
 
 def _from_call(name: str, call: ast.Call) -> Record | None:

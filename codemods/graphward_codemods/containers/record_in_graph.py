@@ -15,6 +15,7 @@ from graphward.source.fixes import Fix
 from .._call_side import check_call_side, insert_call_side
 from ..control._blocks import CannotRewrite
 from ._records import Made, made_by
+from ._returned_record import call_of, switch
 
 
 class RecordInGraph(Rule):
@@ -73,12 +74,12 @@ class RecordInGraph(Rule):
         assert isinstance(node, ast.Call)
         if not (node.args or node.keywords) or not isinstance(node.func, (ast.Name, ast.Attribute)):
             return
+        made = made_by(node, context)
+        if made is None:
+            return
         values = [*node.args, *(k.value for k in node.keywords)]
         traced = next((k for k in map(context.kind, values) if k.variable), None)
         if traced is None:
-            return
-        made = made_by(node, context)
-        if made is None:
             return
         try:
             fix = _fix(node, made, context)
@@ -118,14 +119,11 @@ def _fix(node: ast.Call, made: Made, context: FunctionContext) -> Fix:
 
 
 def _replace_by_tuple(
-    node: ast.Call, fields: list[str], made: Made, context: FunctionContext, rewrite: Rewrite, *, alone: bool = False
+    node: ast.Call, fields: list[str], made: Made, context: FunctionContext, rewrite: Rewrite
 ) -> None:
-    """The values in the place of the record; with `alone`, a single one without a tuple around it."""
+    """The values in the place of the record."""
     texts = [_value(made.values[f], context) for f in fields]
-    if len(texts) == 1:
-        rewrite.replace(node, texts[0] if alone else f"({texts[0]},)", context.parent(node))
-    else:
-        rewrite.replace(node, f"({', '.join(texts)})", context.parent(node))
+    rewrite.replace(node, f"({', '.join(texts)}{',' if len(texts) == 1 else ''})", context.parent(node))
 
 
 def _value(node: ast.expr, context: FunctionContext) -> str:
@@ -151,49 +149,87 @@ def _index_uses(
 
 
 def _returned(node: ast.Call, made: Made, context: FunctionContext, rewrite: Rewrite) -> Fix:
-    records = []
+    records: list[tuple[ast.Call, Made]] = []
+    plain: list[ast.Return] = []
     for found in context.function.nodes:
         if isinstance(found, ast.Return) and context.function is _around(found, context):
             record = made_by(found.value, context) if isinstance(found.value, ast.Call) else None
             if record is None or record.record.name != made.record.name:
-                raise CannotRewrite("construct returns something else elsewhere: return a tuple everywhere, with "
-                                    "return_dict=False where there is such an option")  # fmt: skip
-            records.append((found.value, record))
+                plain.append(found)
+            elif isinstance(found.value, ast.Call):
+                records.append((found.value, record))
     if context.reached.sites:
+        if plain:
+            raise CannotRewrite("another graph calls this one, and construct returns a tuple too: call it with "
+                                "return_dict=False where there is such an option, and use indices there")  # fmt: skip
         return _returned_to_graphs(records, made, context, rewrite)
     check_call_side(context)
-    fields = [f for f in made.record.fields if not all(_is_none(r.values[f]) for _, r in records)]
-    if not fields or any(_is_none(r.values[f]) for _, r in records for f in fields):
-        raise CannotRewrite("a field is None in some returns and not in others, which no tuple of a graph can be")
+    returns = [r for call, _ in records if isinstance(r := context.parent(call), ast.Return)]
+    lines = switch(plain, returns, context)
+    constant = [f for f in made.record.fields if all(_is_none(r.values[f]) for _, r in records)]
+    fields = [f for f in made.record.fields if f not in constant]
+    if not fields:
+        raise CannotRewrite("all its fields are None")
+    absent = {f for f in fields if any(_may_be_none(r.values[f], context) for _, r in records)}
     for call, record in records:
-        assert isinstance(call, ast.Call)
-        _replace_by_tuple(call, fields, record, context, rewrite, alone=True)
+        texts = [_marked(record.values[f], context) if f in absent else _value(record.values[f], context)
+                 for f in fields]  # fmt: skip
+        rewrite.replace(call, texts[0] if len(texts) == 1 else f"({', '.join(texts)})", context.parent(call))
     receiver = context.function.receiver or "self"
     left = ", ".join(fields)
-    keywords = ", ".join(f"{f}={f}" for f in fields)
-    missing = [f for f in made.record.fields if f not in fields and not _has_none_default(f, made)]
-    keywords += "".join(f", {f}=None" for f in missing)
-    body = [f"{left} = super().__call__(*args, **kwargs)", f"return {context.text(node.func)}({keywords})"]
-    insert_call_side(context, rewrite, f"{receiver}, *args, **kwargs", body)
-    return rewrite.unsafe("Make it in __call__", "a graph that calls the Cell gets a tuple")
+    values = [(f, f"None if {f} is False else {f}" if f in absent else f) for f in fields]
+    values += [(f, "None") for f in constant if not _has_none_default(f, made)]
+    making = f"return {context.text(node.func)}({', '.join(f'{f}={v}' for f, v in values)})"
+    if lines:
+        signature, arguments = call_of(context)
+        body = [f"outputs = super().__call__({arguments})", *lines, f"{left} = outputs", making]
+    else:
+        signature = f"{receiver}, *args, **kwargs"
+        body = [f"{left} = super().__call__(*args, **kwargs)", making]
+    insert_call_side(context, rewrite, signature, body)
+    return rewrite.unsafe("Make it in __call__", "a graph that calls the Cell gets a tuple, with False for None")
+
+
+def _may_be_none(node: ast.expr, context: FunctionContext) -> bool:
+    """Whether a field may be None, which a graph does not hand out."""
+    if isinstance(node, ast.IfExp):
+        return _may_be_none(node.body, context) or _may_be_none(node.orelse, context)
+    kind = context.kind(node)
+    if kind.optional or kind.is_none:
+        return True
+    return isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) and not (kind.is_tensor or kind.elements)
+
+
+def _marked(node: ast.expr, context: FunctionContext) -> str:
+    """The text of a field, with False where it is None: `False if hidden is None else hidden`."""
+    if _is_none(node):
+        return "False"
+    if isinstance(node, ast.IfExp) and (_is_none(node.orelse) or _is_none(node.body)):
+        body, orelse = ("False" if _is_none(n) else _value(n, context) for n in (node.body, node.orelse))
+        return f"{body} if {context.text(node.test)} else {orelse}"
+    if not _may_be_none(node, context):
+        return _value(node, context)
+    if any(isinstance(n, (ast.Call, ast.NamedExpr)) for n in ast.walk(node)):
+        raise CannotRewrite("assign each field that may be None to a name first: a graph does not hand None out")
+    text = _value(node, context)
+    return f"False if {text} is None else {text}"
 
 
 def _returned_to_graphs(
-    records: list[tuple[ast.expr | None, Made]], made: Made, context: FunctionContext, rewrite: Rewrite
+    records: list[tuple[ast.Call, Made]], made: Made, context: FunctionContext, rewrite: Rewrite
 ) -> Fix:
     """The functions of this module that call this one take the values by index."""
-    for value, record in records:
-        assert isinstance(value, ast.Call)
-        _replace_by_tuple(value, list(record.values), record, context, rewrite)
+    for call, record in records:
+        _replace_by_tuple(call, list(record.values), record, context, rewrite)
     for caller, callee in context.reached.sites:
         function = caller.function
         if function.module is not context.module:
             raise CannotRewrite(f"{function.qualname} of another file reads it: return a tuple there and here")
-        call = function.parents.get(callee)
-        parent = function.parents.get(call) if call is not None else None
-        if isinstance(parent, ast.Attribute) and parent.attr in made.record.fields and call is not None:
+        site = function.parents.get(callee)
+        parent = function.parents.get(site) if site is not None else None
+        if isinstance(parent, ast.Attribute) and parent.attr in made.record.fields and site is not None:
             index = made.record.fields.index(parent.attr)
-            rewrite.replace_span(context.module.end(call), context.module.end(parent), f"[{index}]")
+            rewrite.replace_span(context.module.end(site), context.module.end(parent), f"[{index}]")
             continue
         target = parent.targets[0] if isinstance(parent, ast.Assign) and len(parent.targets) == 1 else None
         if not isinstance(target, ast.Name):

@@ -6,6 +6,7 @@ import ast
 from dataclasses import dataclass, field
 
 from graphward.rules.context import FunctionContext
+from graphward.rules.rewrite import Rewrite
 from graphward.source.fixes import Fix
 
 from ..cells._attributes import free_name, taken_names
@@ -48,17 +49,21 @@ def carry(context: FunctionContext, place: Place, drop: list[ast.stmt]) -> Fix:
         _write(context, rewrite, write, held, place)
     for statement in drop:
         remove_statement(context, rewrite, statement)
-    before = [f"{held}.set_data({tensor_text(rewrite, place.text, place.dtype)})"]
+    # Not set_data, which a graph behind `jit(net)` does not see.
+    before = [assign_text(rewrite, held, tensor_text(rewrite, place.text, place.dtype))]
     after = [f"{place.text} = {held}.item()"] if place.writes else []
     if place.writes and place.declared:
         before.insert(0, f"global {place.declared}")
     outgoing.add(rewrite, [], [], after, before)
     verb = "and out " if place.writes else ""
-    reason = f"{place.text} becomes a {place.dtype.rstrip('_')} Tensor in the graph; construct called by itself is not told of it"
+    kind = place.dtype.rstrip("_")
+    reason = f"{place.text} becomes a {kind} Tensor in the graph; construct called by itself is not told of it"
     return rewrite.unsafe(f"Carry {place.text} in {verb}with a Parameter", reason)
 
 
-def _write(context: FunctionContext, rewrite, write: ast.Assign | ast.AugAssign, held: str, place: Place) -> None:  # type: ignore[no-untyped-def]
+def _write(
+    context: FunctionContext, rewrite: Rewrite, write: ast.Assign | ast.AugAssign, held: str, place: Place
+) -> None:
     module = context.module
     target = write.targets[0] if isinstance(write, ast.Assign) else write.target
     inside = {read for read in place.reads if read in set(ast.walk(write.value))}

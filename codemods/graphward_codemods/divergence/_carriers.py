@@ -72,16 +72,10 @@ class Outgoing:
         if names:
             for node in self._returns:
                 assert node.value is not None
-                text = context.text(node.value)
-                end = module.source.utf8[: module.end(node)]
-                if isinstance(node.value, ast.Tuple) and not end.endswith(b")"):
+                bare = isinstance(node.value, ast.Tuple) and not context.text(node.value).startswith("(")
+                if bare:
                     rewrite.insert(module.start(node.value), "(")
-                    rewrite.insert(module.end(node), f"), {', '.join(names)}")
-                elif isinstance(node.value, ast.Tuple) and not text.startswith("("):
-                    rewrite.insert(module.start(node.value), "(")
-                    rewrite.insert(module.end(node), f"), {', '.join(names)}")
-                else:
-                    rewrite.insert(module.end(node), f", {', '.join(names)}")
+                rewrite.insert(module.end(node), f"{')' if bare else ''}, {', '.join(names)}")
         receiver = context.function.receiver or "self"
         held = ", ".join(["result", *targets])
         call = [f"{held} = super().__call__(*args, **kwargs)", *then, "return result"]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 from graphward.analysis.inference import Inference
+from graphward.analysis.kinds import literal
 from graphward.analysis.module import FunctionInfo, Module
 from graphward.rules.context import FunctionContext
 
@@ -59,8 +61,7 @@ def item_place(context: FunctionContext, target: ast.Subscript | ast.Attribute, 
 
 def _plain(node: ast.expr) -> ast.expr:
     """The same expression as a load, for comparison."""
-    copy = ast.parse(ast.unparse(node), mode="eval").body
-    return copy
+    return ast.parse(ast.unparse(node), mode="eval").body
 
 
 def _words(node: ast.expr) -> list[str]:
@@ -74,20 +75,21 @@ def _words(node: ast.expr) -> list[str]:
     return []
 
 
-def _writes(context: FunctionContext, stores: list) -> list[ast.Assign | ast.AugAssign]:
+def _writes(context: FunctionContext, stores: Sequence[ast.expr]) -> list[ast.Assign | ast.AugAssign]:
     found: list[ast.Assign | ast.AugAssign] = []
     for node in stores:
         statement = context.parent(node)
-        plain = isinstance(statement, ast.AugAssign) or (isinstance(statement, ast.Assign) and len(statement.targets) == 1)
-        if not plain:
+        if not isinstance(statement, (ast.Assign, ast.AugAssign)) or len(getattr(statement, "targets", (0,))) != 1:
             raise CannotRewrite("it is written by unpacking, or in a loop's head")
-        found.append(statement)  # type: ignore[arg-type]
+        found.append(statement)
     return found
 
 
-def _dtype(context: FunctionContext, start: ast.expr | None, writes: list[ast.Assign | ast.AugAssign], text: str) -> str:
-    inference: Inference = context.inference
-    kinds = [] if start is None else [_literal_kind(start)]
+def _dtype(
+    context: FunctionContext, start: ast.expr | None, writes: list[ast.Assign | ast.AugAssign], text: str
+) -> str:
+    inference = context.inference
+    kinds = [literal(literal_number(start))]
     for write in writes:
         if isinstance(write, ast.AugAssign) and isinstance(write.op, ast.Div):
             return "float32"
@@ -99,12 +101,6 @@ def _dtype(context: FunctionContext, start: ast.expr | None, writes: list[ast.As
     if dtype is None:
         raise CannotRewrite(f"{text} is not known to be a number")
     return dtype
-
-
-def _literal_kind(node: ast.expr):  # type: ignore[no-untyped-def]
-    from graphward.analysis.kinds import literal
-
-    return literal(literal_number(node))
 
 
 def written_elsewhere(inference: Inference, module: Module, name: str) -> FunctionInfo | None:

@@ -146,13 +146,13 @@ class StatePlan:
         module = self._context.module
         if isinstance(store.node, ast.Call):  # setattr(self, "name", value)
             assert store.value is not None
-            rewrite.replace_span(module.start(store.node), module.end(store.node), f"{local} = {module.text(store.value)}")
+            text = f"{local} = {module.text(store.value)}"
+            rewrite.replace_span(module.start(store.node), module.end(store.node), text)
         else:
             rewrite.replace_span(module.start(store.node), module.end(store.node), local)
 
     def _check_written_first(self, name: str, store: Store) -> None:
         """Raises CannotRewrite unless the store comes before every read, which all stand in this function."""
-        context = self._context
         if store.statement not in self._function.node.body:
             raise CannotRewrite(f"self.{name} is written in a branch or loop")
         if any(r.lineno <= store.statement.lineno and r not in store.own for r in reads_of(self._function, name)):
@@ -164,7 +164,6 @@ class StatePlan:
             1 for r in reads_of(self._function, name) if r not in store.own
         ):
             raise CannotRewrite(f"self.{name} is read as a whole")
-        del context
 
     def _reads(self, name: str, store: Store) -> list[ast.expr]:
         """The expressions that read what was stored."""
@@ -266,11 +265,13 @@ class StatePlan:
             if write.operator is not None:
                 return
             text = tensor_text(rewrite, value, dtype) if dtype else value
-            rewrite.replace_span(start, end, f"{receiver}.set_data({text})")
+            # Not set_data, which a graph behind `jit(net)` does not see.
+            rewrite.replace_span(start, end, assign_text(rewrite, receiver, text))
             return
         plain = isinstance(write.statement, (ast.Assign, ast.AugAssign))
         own = any(self_attribute(n, function.receiver) == name for n in ast.walk(write.value))
-        if plain and (own or write.operator is not None or self._context.inference.kind(function, write.value).is_tensor):
+        tensor = write.operator is not None or self._context.inference.kind(function, write.value).is_tensor
+        if plain and (own or tensor):
             if not isinstance(write.statement, ast.Assign) or len(write.statement.targets) == 1:
                 return
         rewrite.replace_span(start, end, assign_text(rewrite, receiver, value))

@@ -79,7 +79,7 @@ class AttributeState(Rule):
             return
         plan = StatePlan(context, cell)
         for name, _, node in found:
-            message = f"self.{name} is written in the graph and is no Parameter: the interpreter writes it, at each call"
+            message = f"self.{name} is written in the graph and is no Parameter: the interpreter does it, at each call"
             yield context.finding(self, node, message, fixes=plan.fixes(name))
 
 
@@ -88,8 +88,9 @@ def _items(context: FunctionContext) -> Iterable[tuple[str, ast.stmt, ast.AST]]:
     for node in context.function.nodes:
         if isinstance(node, (ast.Assign, ast.AugAssign)):
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-                name = self_attribute(target.value, context.function.receiver) if isinstance(target, ast.Subscript) else None
-                if name:
+                base = target.value if isinstance(target, ast.Subscript) else target
+                name = self_attribute(base, context.function.receiver)
+                if name and base is not target:
                     yield name, node, target
 
 

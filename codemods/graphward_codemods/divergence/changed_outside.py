@@ -24,10 +24,10 @@ class ChangedOutside(Rule):
 
     ## What it finds
 
-    An attribute of self that starts as a number, that a graph region reads, and that another method, which does not
-    belong to the construction of the Cell, sets (`set_gain`); a number at module level that a graph region reads and a
-    function rebinds; both where the number meets a Tensor. Flags (`True`, `False`) and sizes are left alone: they choose
-    code, are set before the first call, and `training` is followed anyway.
+    An attribute of self that starts as a number, that a graph region reads, and that another method sets which does
+    not belong to the construction of the Cell (`set_gain`); a number at module level that a graph region reads and a
+    function rebinds; both where the number meets a Tensor. Flags (`True`, `False`) and sizes are left alone: they
+    choose code, are set before the first call, and `training` is followed anyway.
 
     ## Why
 
@@ -42,9 +42,10 @@ class ChangedOutside(Rule):
     becomes
 
         self.gain = Parameter(Tensor(1.0, ms.float32), name="gain", requires_grad=False)
-        self.gain.set_data(Tensor(value, ms.float32))
+        ops.assign(self.gain, Tensor(value, ms.float32))
 
-    For a global a new `__call__` loads a Parameter from it at each call.
+    (`set_data` is not seen by a graph that was made by `jit(net)`.) For a global a new `__call__` loads a Parameter
+    from it at each call.
 
     ## What the rewrite assumes
 

@@ -23,9 +23,9 @@ class ContainerOnSelf(Rule):
 
     ## What it finds
 
-    `self.seen.append(x)`, `extend`, `insert`, `pop`, `clear`, `update`... in a graph region, and the same through another
-    name (`seen = self.seen`). An item written with `self.seen[0] = x` is GW904's, and so is a list that the same function
-    makes.
+    `self.seen.append(x)`, `extend`, `insert`, `pop`, `clear`, `update`... in a graph region, and the same through
+    another name (`seen = self.seen`). An item written with `self.seen[0] = x` is GW904's, and so is a list that the
+    same function makes.
 
     ## Why
 
@@ -51,8 +51,8 @@ class ContainerOnSelf(Rule):
 
     ## When it is unsafe
 
-    Always: the length is a Tensor, and the list grows when the call is over. Anything else than `append` has no rewrite:
-    give the values back and keep the list in the caller.
+    Always: the length is a Tensor, and the list grows when the call is over. Anything else than `append` has no
+    rewrite: give the values back and keep the list in the caller.
 
     ## References
 

@@ -15,7 +15,7 @@ from graphward.source.fixes import Fix
 from ..cells._moving import CannotMove
 from ..control._blocks import CannotRewrite
 from ._carried import carry
-from ._globals import declared_globals, global_place, item_place, rebound_globals
+from ._globals import global_place, item_place, rebound_globals
 from ._grown import move_appends
 from ._mutations import changed, mutation_at
 from ._state import literal_item
@@ -26,13 +26,14 @@ class GlobalState(Rule):
 
     ## What it finds
 
-    `global COUNT` followed by `COUNT = ...` or `COUNT += 1` in a graph region; `SEEN.append(x)`, `LIMITS["low"] = 2` on a
-    list or dict of the module; `Net.count += 1` on a class.
+    `global COUNT` followed by `COUNT = ...` or `COUNT += 1` in a graph region; `SEEN.append(x)`, `LIMITS["low"] = 2` on
+    a list or dict of the module; `Net.count += 1` on a class.
 
     ## Why
 
-    A global is a constant of the compiled graph. The graph neither writes it back nor sees, after the statement, the new
-    value: without a word. An attribute of a class is written by the interpreter, and refused with `fullgraph=True`.
+    A global is a constant of the compiled graph. The graph neither writes it back nor sees, after the statement, the
+    new value: without a word. An attribute of a class is written by the interpreter, and refused with
+    `fullgraph=True`.
 
     ## Example
 
@@ -89,9 +90,9 @@ class GlobalState(Rule):
             return
         for source in [s for s in changed(context, mutation).objects if s.kind == "global"][:1]:
             message = f"the global {source.name} stays as it is: the graph changes a copy of its own"
-            target = _written_item(node)
-            if target is not None and isinstance(target.value, ast.Name):
-                fix = _item(context, target, _item_start(context, target))
+            item = _written_item(node)
+            if item is not None and isinstance(item.value, ast.Name):
+                fix = _item(context, item, _item_start(context, item))
             else:
                 fix = _appended(context, source)
             yield context.finding(self, node, message, fixes=(fix,))
@@ -137,7 +138,7 @@ def _rebound(context: FunctionContext, name: str) -> Fix:
         for node in context.function.nodes:
             if isinstance(node, ast.Global) and name in node.names:
                 if len(node.names) > 1:
-                    raise CannotRewrite(f"{', '.join(sorted(declared_globals(context.function)))} are declared together")
+                    raise CannotRewrite(f"{', '.join(node.names)} are declared together")
                 drop.append(node)
         return carry(context, place, drop)
     except (CannotRewrite, CannotMove) as reason:

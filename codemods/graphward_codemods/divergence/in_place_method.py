@@ -31,8 +31,8 @@ class InPlaceMethod(Rule):
 
     ## Why
 
-    PyNative on the CPU gives back the result and leaves the Tensor as it was; the graph, and Ascend in both modes, write
-    into it. Since MindSpore 2.8; 2.7 agrees with PyNative.
+    PyNative on the CPU gives back the result and leaves the Tensor as it was; the graph, and Ascend in both modes,
+    write into it. Since MindSpore 2.8; 2.7 agrees with PyNative.
 
     ## Example
 
@@ -51,8 +51,8 @@ class InPlaceMethod(Rule):
 
     ## What the rewrite assumes
 
-    The first alternative, that the CPU's PyNative is right, against which every proof here is made; the second, that the
-    write is meant. Whoever wrote the code for Ascend wants the second.
+    The first alternative, that the CPU's PyNative is right, against which every proof here is made; the second, that
+    the write is meant. Whoever wrote the code for Ascend wants the second.
 
     ## When it is unsafe
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from graphward.analysis.ownership import Holder
 from graphward.rules.context import FunctionContext
 from graphward.rules.finding import Consequence, Finding
 from graphward.rules.rule import Rule
@@ -76,7 +77,8 @@ class SharedContainer(Rule):
             return
         if mutation.name is None and all(h.inside and h.name == _root(mutation.base) for h in holders):
             return  # `d["a"].append(x)` changes the one list that there is
-        message = f"{named(holders)} sees this change of {context.text(mutation.base)} in PyNative, and not in the graph"
+        what = context.text(mutation.base)
+        message = f"{named(holders)} sees this change of {what} in PyNative, and not in the graph"
         yield context.finding(self, node, message, fixes=(_fix(context, mutation, holders),))
 
 
@@ -86,7 +88,7 @@ def _root(node: ast.expr) -> str | None:
     return node.id if isinstance(node, ast.Name) else None
 
 
-def _fix(context: FunctionContext, mutation: Mutation, holders: list) -> Fix:
+def _fix(context: FunctionContext, mutation: Mutation, holders: list[Holder]) -> Fix:
     rewrite = context.rewrite()
     try:
         if mutation.name is None or any(h.kind != "variable" for h in holders):

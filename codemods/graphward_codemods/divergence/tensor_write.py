@@ -74,9 +74,8 @@ class TensorWrite(Rule):
             name = base.id if isinstance(base, ast.Name) else None
             holders = _holders(context, node, base, name)
             if holders:
-                message = (
-                    f"the write into {context.text(base)} reaches {named(holders)} in PyNative, and does not in the graph"
-                )
+                others = named(holders)
+                message = f"the write into {context.text(base)} reaches {others} in PyNative, and not in the graph"
                 fixes = _fixes(context, node, base, holders)
                 yield context.finding(self, node, message, evidence=(context.kind(base).evidence,), fixes=fixes)
 
@@ -156,7 +155,7 @@ def _fixes(context: FunctionContext, node: ast.stmt, base: ast.expr, holders: li
 def _bring_up_to_date(context: FunctionContext, node: ast.stmt, name: str, holders: list[Holder]) -> Fix:
     rewrite = context.rewrite()
     updates = [update_of(context, node, name, h) for h in holders if h.kind == "variable"]
-    reason = "the others follow the write by a statement of their own; the gradient through it may be counted differently"
+    reason = "the others follow by a statement of their own; the gradient through it may be counted differently"
     if any(h.kind in ("attribute", "global") for h in holders):
         raise CannotTell(f"{named(holders)} is written to: make it a Parameter")
     for holder in (h for h in holders if h.kind == "argument"):

@@ -22,13 +22,14 @@ class WrappedFunction(Rule):
 
     ## What it finds
 
-    A function of a graph region under a decorator of the project whose wrapper carries `functools.wraps`. One that only
-    calls the function and gives its result back is left alone, and so are decorators without `wraps`, which compile.
+    A function of a graph region under a decorator of the project whose wrapper carries `functools.wraps`. One that
+    only calls the function and gives its result back is left alone, and so are decorators without `wraps`, which
+    compile.
 
     ## Why
 
-    `wraps` sets `__wrapped__`, and the compiler reads the source of the function behind it: what the wrapper does before
-    and after is dropped, without a word.
+    `wraps` sets `__wrapped__`, and the compiler reads the source of the function behind it: what the wrapper does
+    before and after is dropped, without a word.
 
     ## Example
 
@@ -50,8 +51,8 @@ class WrappedFunction(Rule):
 
     ## When it is unsafe
 
-    Always: what the decorator does later on (a counter in it, a change of it) is not followed, and what the wrapper says
-    now belongs to the graph.
+    Always: what the decorator does later on (a counter in it, a change of it) is not followed, and what the wrapper
+    says now belongs to the graph.
 
     ## References
 
@@ -92,8 +93,8 @@ class _Wrapper:
 
 def _without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
     first = body[0]
-    is_text = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)
-    return body[1:] if is_text else body
+    value = first.value if isinstance(first, ast.Expr) else None
+    return body[1:] if isinstance(value, ast.Constant) and isinstance(value.value, str) else body
 
 
 def _wrapper(context: FunctionContext, node: ast.expr) -> _Wrapper | None:
@@ -193,8 +194,8 @@ def _fix(context: FunctionContext, node: ast.expr, wrapper: _Wrapper) -> Fix:
         return _inlined(context, node, wrapper)
     except CannotRewrite as reason:
         advice = (
-            f"{reason}; call the wrapper's steps from the function itself, or leave `functools.wraps` out of the wrapper, "
-            "which then compiles"
+            f"{reason}; call the wrapper's steps from the function itself, or leave `functools.wraps` out of the "
+            "wrapper, which then compiles"
         )
         return context.rewrite().manual("Do without the decorator", advice)
 
@@ -229,7 +230,8 @@ def _inlined(context: FunctionContext, node: ast.expr, wrapper: _Wrapper) -> Fix
     head = f"{parameters[0]}.{name}" if method else name
     call = ast.parse(f"{head}({', '.join(parameters[1:] if method else parameters)})", mode="eval").body
     inline = _Inline(wrapper, call, dict(zip(own, parameters, strict=False)))
-    body = [ast.fix_missing_locations(inline.visit(copy.deepcopy(s))) for s in _without_docstring(wrapper.inner.node.body)]
+    steps = copy.deepcopy(_without_docstring(wrapper.inner.node.body))
+    body = [ast.fix_missing_locations(inline.visit(s)) for s in steps]
     rewrite = context.rewrite()
     source = module.source
     indent, newline = source.indent(function.first_line), source.newline

@@ -54,8 +54,14 @@ class Value(NamedTuple):
     objects: frozenset[Source] = frozenset()
     memory: frozenset[Source] = frozenset()
 
-    def __or__(self, other: Value) -> Value:  # type: ignore[override]
+    def __or__(self, other: Value) -> Value:
         return Value(self.objects | other.objects, self.memory | other.memory)
+
+    def renamed(self, old: Source, new: Source) -> Value:
+        """The same with one object under another name."""
+        if old not in self.memory:
+            return self
+        return Value(*(part - {old} | {new} if old in part else part for part in self))
 
 
 NOTHING = Value()
@@ -81,9 +87,19 @@ class _State:
         return _State(dict(self.names), dict(self.contents))
 
     def join(self, other: _State) -> None:
-        for mine, theirs in ((self.names, other.names), (self.contents, other.contents)):
-            for key, value in theirs.items():  # type: ignore[attr-defined]
-                mine[key] = mine.get(key, NOTHING) | value  # type: ignore[index,attr-defined]
+        for name, value in other.names.items():
+            self.names[name] = self.names.get(name, NOTHING) | value
+        for source, value in other.contents.items():
+            self.contents[source] = self.contents.get(source, NOTHING) | value
+
+    def rename(self, old: Source, new: Source) -> None:
+        """Let everything that holds one object hold another."""
+        for name, value in self.names.items():
+            self.names[name] = value.renamed(old, new)
+        for source, value in self.contents.items():
+            self.contents[source] = value.renamed(old, new)
+        if old in self.contents:
+            self.contents[new] = self.contents.get(new, NOTHING) | self.contents.pop(old)
 
 
 @dataclass
@@ -372,13 +388,7 @@ class _Run:
         made = Source("new", name, node)
         if node in self._made:
             earlier = Source("new", "earlier", node)
-            swap = {made: earlier}
-            for mapping in (state.names, state.contents):
-                for key, value in list(mapping.items()):  # type: ignore[attr-defined]
-                    if made in value.memory:
-                        mapping[key] = Value(*(frozenset(swap.get(s, s) for s in part) for part in value))  # type: ignore[index]
-            if made in state.contents:
-                state.contents[earlier] = state.contents.get(earlier, NOTHING) | state.contents.pop(made)
+            state.rename(made, earlier)
         self._made.add(node)
         return made
 

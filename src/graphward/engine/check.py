@@ -17,8 +17,8 @@ from ..rules.context import CellContext, FunctionContext, Options
 from ..rules.finding import Finding
 from ..rules.rule import Rule
 from ..rules.selection import matches
-from ..rules.suspects import Suspect
 from ..rules.suppression import unsuppressed
+from ..rules.suspects import Suspect
 from ..source.text import SourceText
 from .recorded import recorded_kinds
 from .visits import Visits

@@ -10,7 +10,7 @@ from mindspore import Tensor
 def guard(name: str, standin: Callable[..., Any]) -> Callable[..., Any]:
     """A function of the receiver and the arguments."""
 
-    def call(value, *args, **kwargs):  # type: ignore[no-untyped-def]
+    def call(value, *args, **kwargs):
         if isinstance(value, Tensor):
             return standin(value, *args, **kwargs)
         return getattr(value, name)(*args, **kwargs)

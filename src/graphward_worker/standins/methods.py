@@ -34,5 +34,5 @@ def roll(self, shifts, dims=None):
 @method("repeat", "repeat", lambda repeat: repeat(floats(2, 3), 2, 1))
 def repeat(self, *repeats):
     if len(repeats) == 1 and isinstance(repeats[0], (tuple, list)):
-        repeats = repeats[0]
-    return ops.tile(self, tuple(repeats))
+        return ops.tile(self, tuple(repeats[0]))
+    return ops.tile(self, repeats)

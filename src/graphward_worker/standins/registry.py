@@ -126,11 +126,12 @@ def noted(entry: StandIn, used: set[str]) -> Function:
 
 def _noted_class(entry: StandIn, used: set[str]) -> Any:
     """The Cell that notes when one is made, whatever calls or compiles it."""
-    make = entry.function.__init__  # type: ignore[misc]
+    made: Any = entry.function
+    make = made.__init__
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
         used.add(entry.title)
         make(self, *args, **kwargs)
 
-    entry.function.__init__ = __init__  # type: ignore[misc]
-    return entry.function
+    made.__init__ = __init__
+    return made
