@@ -58,7 +58,7 @@ def _parameters(context: FunctionContext) -> list[ast.arg]:
 
 
 def _tested(returns: list[ast.Return], body: list[ast.stmt], *, negated: bool, context: FunctionContext) -> str:
-    """The one name by which an `if` of the function's own block decides on all these returns; "" where there is none."""
+    """The one name by which an `if` of the function's own block decides on all these returns; empty for none."""
     names = set()
     for found in returns:
         holder = context.parent(found)

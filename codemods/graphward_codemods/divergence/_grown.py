@@ -38,19 +38,20 @@ def move_appends(context: FunctionContext, source: Source) -> Fix:
         initializer.add(rewrite, site, [f"{initializer.receiver}.{attribute} = {made}"], set())
         for read in lengths:
             rewrite.replace(read, counter, context.parent(read))
-    for call in appends:
-        statement = context.statement(call)
+    for statement, values in appends.items():
         if not outgoing.after(statement):
             raise CannotRewrite(f"{source.name} is not appended to exactly once at each call")
-        value = call.args[0]
-        lines = [f"{rewrite.spell('mindspore.ops.assign_add')}({counter}, 1)"] if counter else []
-        if isinstance(value, ast.Constant):
-            then.append(f"{source.name}.append({context.text(value)})")
-        else:
-            item = local_name(context, "item", names)
-            names.append(item)
-            then.append(f"{source.name}.append({item})")
-            lines.insert(0, f"{item} = {context.text(value)}")
+        lines: list[str] = []
+        for value in values:
+            text = context.text(value)
+            if not isinstance(value, ast.Constant):
+                item = local_name(context, "item", names)
+                names.append(item)
+                lines.append(f"{item} = {text}")
+                text = item
+            then.append(f"{source.name}.append({text})")
+        if counter:
+            lines.append(f"{rewrite.spell('mindspore.ops.assign_add')}({counter}, {len(values)})")
         if not lines:
             remove_statement(context, rewrite, statement)
             continue
@@ -62,30 +63,39 @@ def move_appends(context: FunctionContext, source: Source) -> Fix:
     return rewrite.unsafe(f"Append to {source.name} in __call__", reason)
 
 
-def _uses(context: FunctionContext, source: Source) -> tuple[list[ast.Call], list[ast.expr]]:
-    """The `append` calls and the `len` calls on the list; raises CannotRewrite when it is used in another way."""
+def _uses(context: FunctionContext, source: Source) -> tuple[dict[ast.stmt, list[ast.expr]], list[ast.expr]]:
+    """What each statement appends (`append`, or `extend` and `+=` of a literal list), and the `len` calls on the list;
+    raises CannotRewrite when it is used in another way."""
     own = ownership(context.inference, context.function)
-    appends: list[ast.Call] = []
+    appends: dict[ast.stmt, list[ast.expr]] = {}
     lengths: list[ast.expr] = []
     for node in context.function.nodes:
-        if not isinstance(node, (ast.Name, ast.Attribute)) or not isinstance(node.ctx, ast.Load):
-            continue
-        if source not in own.value(node).objects:
+        if not isinstance(node, (ast.Name, ast.Attribute)) or source not in own.value(node).objects:
             continue
         parent = context.parent(node)
         above = context.parent(parent) if parent else None
-        if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and parent.func.id == "len":
+        if isinstance(parent, ast.AugAssign) and parent.target is node and isinstance(parent.op, ast.Add):
+            appends[parent] = _items(parent.value)
+        elif not isinstance(node.ctx, ast.Load):
+            continue
+        elif isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and parent.func.id == "len":
             lengths.append(parent)
-        elif (
-            isinstance(parent, ast.Attribute) and parent.attr == "append" and isinstance(above, ast.Call)
-            and len(above.args) == 1 and isinstance(context.parent(above), ast.Expr)
-        ):  # fmt: skip
-            appends.append(above)
+        elif isinstance(parent, ast.Attribute) and isinstance(above, ast.Call) and len(above.args) == 1 and isinstance(
+            context.parent(above), ast.Expr
+        ) and parent.attr in ("append", "extend"):  # fmt: skip
+            value = above.args[0]
+            appends[context.statement(above)] = [value] if parent.attr == "append" else _items(value)
         elif not (isinstance(parent, ast.Assign) and parent.value is node):
             raise CannotRewrite(f"{source.name} is read in the graph")
     if not appends:
         raise CannotRewrite(f"{source.name} is changed otherwise than by append")
     return appends, lengths
+
+
+def _items(node: ast.expr) -> list[ast.expr]:
+    if isinstance(node, (ast.List, ast.Tuple)) and not any(isinstance(e, ast.Starred) for e in node.elts):
+        return node.elts
+    raise CannotRewrite("how many items are added is not written down")
 
 
 def _check_other_functions(context: FunctionContext, source: Source) -> None:

@@ -6,6 +6,7 @@ import ast
 
 from graphward.analysis.kinds import Kind, Tag
 from graphward.analysis.module import ClassInfo, FunctionInfo
+from graphward.analysis.ownership import Source
 from graphward.rules.context import FunctionContext
 from graphward.rules.rewrite import Rewrite
 from graphward.source.fixes import Fix
@@ -16,6 +17,7 @@ from ..control._blocks import CannotRewrite, remove_statement
 from ._carried import carry
 from ._carriers import Outgoing, assign_text, check_arithmetic, local_name, parameter_text, tensor_text
 from ._globals import item_place
+from ._grown import move_appends
 from ._state import (
     Attribute,
     Write,
@@ -43,7 +45,7 @@ class StatePlan:
         """The fixes for one attribute, likeliest first."""
         found: list[Fix] = []
         reasons: list[str] = []
-        for way in (self._once, self._result, self.parameter, self._item):
+        for way in (self._once, self._result, self.parameter, self._item, self._grown):
             try:
                 fix = way(name)
                 if fix not in found:
@@ -184,14 +186,14 @@ class StatePlan:
     def parameter(self, name: str) -> Fix:
         context = self._context
         attribute = attribute_of(context, self._cell, name)
-        if any(s.key is not None for s in self._stores(name)):
-            raise CannotRewrite(f"self.{name} is a container, of which a graph keeps no change")
         if attribute.start is None or attribute.constructor is None:
             raise CannotRewrite(f"__init__ does not give self.{name} one first value of a known shape")
         if attribute.constructor.module is not context.module:
             raise CannotRewrite(f"self.{name} starts in another file")
         start = context.inference.kind(attribute.constructor, attribute.start)
         tensor = start.tag is Tag.TENSOR
+        if not tensor and any(s.key is not None for s in self._stores(name)):
+            raise CannotRewrite(f"self.{name} is a container, of which a graph keeps no change")
         dtype = None
         if not tensor:
             dtype = number_dtype([start, *self._written_kinds(attribute, start)])
@@ -293,6 +295,12 @@ class StatePlan:
         place = item_place(context, target, literal_item(attribute.start, stores[0].key))
         place.wanted = place.wanted.removeprefix(f"{self._function.receiver}_")
         return carry(context, place, [])
+
+    def _grown(self, name: str) -> Fix:
+        """A list that `+=` makes longer."""
+        if any(not isinstance(s.operator, ast.Add) or s.key is not None for s in self._stores(name)):
+            raise CannotRewrite(f"self.{name} starts as something else than a number or a Tensor")
+        return move_appends(self._context, Source("attribute", f"{self._function.receiver}.{name}"))
 
     # What the class looks like
 

@@ -89,13 +89,10 @@ class AugmentedAssignment(Rule):
         if isinstance(target, ast.Subscript) and not context.kind(target).is_tensor:
             return
         holders = seen_by(context, node, own.value(target), base.id, views=False)
-        # An error in this very line tells that the result does not fit into the Tensor that is written into.
-        told = node.lineno in context.assumed
-        if not holders and not told:
+        if not holders:
             return
         text = context.text(target)
-        where = named(holders) or text
-        message = f"`{text} {symbol}= ...` writes into {where} in the graph, and makes a new Tensor in PyNative"
+        message = f"`{text} {symbol}= ...` writes into {named(holders)} in the graph; PyNative makes a new Tensor"
         yield context.finding(
             self, node, message, evidence=(context.kind(target).evidence,), fixes=(_fix(context, node, symbol),)
         )

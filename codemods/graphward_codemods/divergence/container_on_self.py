@@ -51,8 +51,8 @@ class ContainerOnSelf(Rule):
 
     ## When it is unsafe
 
-    Always: the length is a Tensor, and the list grows when the call is over. Anything else than `append` has no
-    rewrite: give the values back and keep the list in the caller.
+    Always: the length is a Tensor, and the list grows when the call is over. Anything else than `append`, or
+    `extend` by a literal list, has no rewrite: give the values back and keep the list in the caller.
 
     ## References
 

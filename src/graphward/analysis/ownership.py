@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 
 from .inference import Inference
 from .kinds import Tag
-from .module import ClassInfo, FunctionInfo
+from .module import FunctionInfo
 from .names import all_arguments
 from .tree import preorder
 
@@ -242,6 +242,7 @@ def _binds(node: ast.AST, name: str) -> bool:
 
 
 _known: WeakKeyDictionary[Inference, dict[FunctionInfo, Ownership]] = WeakKeyDictionary()
+_callees: WeakKeyDictionary[Inference, dict[ast.AST, FunctionInfo]] = WeakKeyDictionary()
 
 
 def ownership(inference: Inference, function: FunctionInfo) -> Ownership:
@@ -522,7 +523,7 @@ class _Run:
         self, node: ast.Call, arguments: list[Value], named: dict[str | None, Value], state: _State
     ) -> Value | None:
         """What a function of the project gives back: its arguments themselves, where it may return those."""
-        callee = called_function(self._inference, self._function, node)
+        callee = called_function(self._inference, node)
         if callee is None:
             return None
         summary = _ownership(self._inference, callee, self._depth + 1)
@@ -537,12 +538,13 @@ class _Run:
         return Value(objects | {made}, memory | {made})
 
 
-def called_function(inference: Inference, function: FunctionInfo, node: ast.Call) -> FunctionInfo | None:
-    """The project's function that a call runs, a Cell's `construct` included; None for all others."""
-    info = inference.kind(function, node.func).info
-    if isinstance(info, ClassInfo):
-        return inference.method(info, "construct") if inference.kind(function, node.func).tag is Tag.CELL else None
-    return info if isinstance(info, FunctionInfo) else None
+def called_function(inference: Inference, node: ast.Call) -> FunctionInfo | None:
+    """The project's function that a call in graph code runs, a Cell's `construct` included; None for all others."""
+    if inference not in _callees:
+        _callees[inference] = {
+            site: callee for callee, reached in inference.reached.items() for _, site in reached.sites
+        }  # fmt: skip
+    return _callees[inference].get(node.func)
 
 
 def passed_arguments(callee: FunctionInfo, node: ast.Call) -> dict[str, ast.expr]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from ..rules.rule import Rule
 from ..rules.selection import matches
 from ..rules.suppression import unsuppressed
 from ..rules.suspects import Suspect
+from ..source.fixes import Applicability
 from ..source.text import SourceText
 from .recorded import recorded_kinds
 from .visits import Visits
@@ -135,7 +136,7 @@ def _check_module(
                 context = FunctionContext(reached, analysis.inference, options, lines)
                 known = {(f.code, f.span) for f in findings}
                 told = (f for f in asked.findings(context, skip) if (f.code, f.span) not in known)
-                findings += [f for f in told if module.source.position(f.span.start)[0] in lines]
+                findings += [_doubted(f) for f in told if module.source.position(f.span.start)[0] in lines]
     cells = [r for r in active if r.overrides("visit_cell")]
     if cells:
         for info in module.classes:
@@ -145,6 +146,17 @@ def _check_module(
     unique = {(f.code, f.span.start, f.span.end, f.message): f for f in reversed(findings)}
     ordered = sorted(unique.values(), key=lambda f: (f.span.start, f.span.end, f.code))
     return unsuppressed(module.source, ordered)
+
+
+def _doubted(finding: Finding) -> Finding:
+    """A finding that rests on an assumption: none of its fixes is safe."""
+    reason = "it rests on what the compiler said of this line, not on what is known of the values"
+    fixes = (
+        replace(fix, applicability=Applicability.UNSAFE, reason=fix.reason or reason)
+        if fix.applicability is Applicability.SAFE else fix
+        for fix in finding.fixes
+    )  # fmt: skip
+    return replace(finding, fixes=tuple(fixes))
 
 
 def _nested_nodes(functions: list[Reached]) -> dict:

@@ -27,7 +27,7 @@ class Options:
 
 
 Value = TypeVar("Value")
-_TOLD = TENSOR._replace(certain=False, evidence="the compiler's error in this line tells of a Tensor")
+_TOLD = TENSOR._replace(evidence="the compiler's error in this line tells of a Tensor")
 
 
 def once(inference: Inference, key: Hashable, make: Callable[[], Value]) -> Value:
@@ -83,12 +83,15 @@ class FunctionContext(Context):
     def kind(self, node: ast.AST) -> Kind:
         """What the analysis knows of an expression of this function."""
         known = self.inference.kind(self.function, node)
-        return _TOLD if self.assumed and self._is_doubtful(node, known) else known
+        return self._believed(node, known) if self.assumed else known
 
-    def _is_doubtful(self, node: ast.AST, known: Kind) -> bool:
-        if getattr(node, "lineno", 0) not in self.assumed or known.certain or known.is_tensor or known.on_host:
-            return False
-        return self.resolve(node) is None
+    def _believed(self, node: ast.AST, known: Kind) -> Kind:
+        """A kind in the light of the compiler's error."""
+        if getattr(node, "lineno", 0) not in self.assumed or known.certain or known.on_host:
+            return known
+        if known.is_tensor:
+            return known._replace(certain=True)
+        return known if self.resolve(node) is not None else _TOLD
 
     def once(self, key: Hashable, make: Callable[[], Value]) -> Value:
         # What follows from assumptions is no business of those who make none.

@@ -30,8 +30,7 @@ def token_edits(old: str, new: str, offset: int) -> tuple[list[Edit], list[str]]
             # An insertion sits at the token before it, so that no comment can come between.
             start = end = before[i1 - 1][2] if i1 else 0
         text = _spaced(text, i1, i2, new, after, j1, j2)
-        if i2 > i1:
-            text = _apart(text, old.encode(), start, end)
+        text = _apart(text, old.encode(), start, end)
         lost += [c for c, at in comments if start <= at < end]
         edits.append(Edit(offset + start, offset + end, text))
     return edits, lost
