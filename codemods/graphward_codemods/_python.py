@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from graphward.analysis.kinds import Tag
+from graphward.analysis.kinds import NO_VALUE, Kind, Tag
 from graphward.analysis.tree import preorder
 from graphward.rules.context import FunctionContext
 
@@ -40,6 +40,13 @@ def traced_name(node: ast.AST, context: FunctionContext) -> str:
             if part.value.id == context.function.receiver and (kind.is_tensor or kind.variable):
                 return kind.evidence or f"self.{part.attr} is a {kind.tag.value}"
     return ""
+
+
+def is_string(kind: Kind, node: ast.expr) -> bool:
+    """Whether an expression is a string of Python's that the compiler knows."""
+    if isinstance(node, ast.JoinedStr):
+        return True
+    return kind.tag is Tag.CONSTANT and (isinstance(kind.value, str) or (kind.value is NO_VALUE and kind.name == "str"))
 
 
 def is_message(node: ast.AST, context: FunctionContext) -> bool:

@@ -71,7 +71,7 @@ def _record(func: ast.Name | ast.Attribute, context: FunctionContext) -> Record 
     if not isinstance(found, ClassInfo):
         return None
     known = found
-    return context.once((_record, found.qualname), lambda: _from_class(known, context))
+    return context.once((_record, found.module.name, found.qualname), lambda: _from_class(known, context))
 
 
 def _from_call(name: str, call: ast.Call) -> Record | None:

@@ -8,7 +8,7 @@ from graphward.analysis.names import all_arguments
 from graphward.analysis.tree import preorder
 from graphward.rules.context import FunctionContext
 
-from ..control._blocks import CannotRewrite
+from ..control._blocks import CannotRewrite, step_of
 
 
 def switch(plain: list[ast.Return], records: list[ast.Return], context: FunctionContext) -> list[str]:
@@ -27,7 +27,7 @@ def switch(plain: list[ast.Return], records: list[ast.Return], context: Function
     for node in context.function.nodes:
         if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store):
             lines.append(_repeated(context.parent(node), name, context))
-    return [*lines, f"if not {name}:", f"{_step(context)}return outputs"]
+    return [*lines, f"if not {name}:", f"{step_of(context.function)}return outputs"]
 
 
 def call_of(context: FunctionContext) -> tuple[str, str]:
@@ -58,7 +58,7 @@ def _parameters(context: FunctionContext) -> list[ast.arg]:
 
 
 def _tested(returns: list[ast.Return], body: list[ast.stmt], *, negated: bool, context: FunctionContext) -> str:
-    """The one name by which an `if` of the function's own block decides on all these returns; empty for none."""
+    """The one name by which an `if` of the function's own block decides on all these; "" where there is none."""
     names = set()
     for found in returns:
         holder = context.parent(found)
@@ -83,9 +83,3 @@ def _repeated(statement: ast.AST | None, name: str, context: FunctionContext) ->
     if used & changed or any(isinstance(n, (ast.Call, ast.NamedExpr)) for n in preorder(statement.value)):
         raise CannotRewrite(f"{name} is changed on the way")
     return ast.unparse(statement)
-
-
-def _step(context: FunctionContext) -> str:
-    source = context.module.source
-    function = context.function.node
-    return source.indent(function.body[0].lineno)[len(source.indent(function.lineno)) :] or "    "

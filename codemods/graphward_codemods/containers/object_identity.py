@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from graphward.analysis.module import ClassInfo
+from graphward.analysis.module import ClassInfo, FunctionInfo
 from graphward.rules.context import FunctionContext
 from graphward.rules.finding import Consequence, Finding
 from graphward.rules.rule import Rule
 
 _ENUMS = frozenset({"enum.Enum", "enum.Flag"})
 _NUMBERS = frozenset({"enum.IntEnum", "enum.IntFlag", "enum.StrEnum", "int", "str"})
+_FUNCTIONS = ("mindspore.ops.", "mindspore.nn.", "mindspore.mint.")
 _SPELLED = {ast.Is: "is", ast.IsNot: "is not"}
 
 
@@ -21,7 +22,8 @@ class ObjectIdentity(Rule):
     ## What it finds
 
     `a is Mode.A` and `a is not Mode.A` in a graph region where `Mode` is an Enum, and `a is f` where `f` is a function
-    of MindSpore. Identity with None, numbers, strings, dtypes and members of an IntEnum compiles, and is left alone.
+    of the project or of MindSpore, or a class of MindSpore's such as `nn.ReLU`. Identity with classes of the project,
+    None, numbers, strings, dtypes and members of an IntEnum compiles, and is left alone.
 
     ## Why
 
@@ -71,18 +73,37 @@ class ObjectIdentity(Rule):
         text = f"{context.text(node.left)} {operator} {context.text(other)}"
         rewrite.replace(node, text, context.parent(node))
         title = f"Use {operator}"
-        fix = rewrite.safe(title) if safe else rewrite.unsafe(title, "equality is taken for identity")
+        if safe is None:
+            fix = context.rewrite().manual("Compare in __init__", "keep whether it is that class in an attribute, and "
+                                           "ask the attribute in the graph")  # fmt: skip
+        else:
+            fix = rewrite.safe(title) if safe else rewrite.unsafe(title, "equality is taken for identity")
         yield context.finding(self, node, f"identity with {what} does not compile", fixes=(fix,))
 
 
-def _object(node: ast.Attribute | ast.Name, context: FunctionContext) -> tuple[str, bool]:
-    """What a name stands for that has no identity in a graph, and whether equality is the same there; or ""."""
+def _is_own_function(node: ast.Attribute | ast.Name, context: FunctionContext) -> bool:
+    """Whether a bare name is a function of the project; these are equal to themselves only."""
+    if not isinstance(node, ast.Name) or context.function.names.is_local(node.id):
+        return False
+    found: object = context.project.visible(context.function, node.id)
+    if found is None:
+        qualified = context.resolve(node)
+        found = context.project.definition(qualified) if qualified is not None else None
+    return isinstance(found, FunctionInfo)
+
+
+def _object(node: ast.Attribute | ast.Name, context: FunctionContext) -> tuple[str, bool | None]:
+    """What a name stands for that has no identity in a graph, or ""; and whether equality is the same there, None where
+    that does not compile either."""
     name = context.resolve(node)
-    if name is not None and name.startswith("mindspore.ops."):
+    if name is not None and name.startswith(_FUNCTIONS):
+        if name.rpartition(".")[2][0].isupper():
+            # Equality with a class of MindSpore's does not compile either.
+            return "a class of MindSpore's", None
         return "a function", False
     holder = node.value if isinstance(node, ast.Attribute) else None
     if holder is None:
-        return "", False
+        return ("a function", True) if _is_own_function(node, context) else ("", False)
     found = None
     if isinstance(holder, ast.Name):
         found = context.project.visible(context.function, holder.id)

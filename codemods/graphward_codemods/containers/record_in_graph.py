@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable
 from dataclasses import replace
 
+from graphward.analysis.names import all_arguments
 from graphward.rules.context import FunctionContext
 from graphward.rules.finding import Consequence, Finding
 from graphward.rules.rewrite import Rewrite
@@ -13,9 +14,12 @@ from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
 from .._call_side import check_call_side, insert_call_side
-from ..control._blocks import CannotRewrite
+from ..control._blocks import CannotRewrite, step_of
 from ._records import Made, made_by
 from ._returned_record import call_of, switch
+
+# What a line of a method may hold beside its indentation.
+_LONG = 104
 
 
 class RecordInGraph(Rule):
@@ -48,6 +52,9 @@ class RecordInGraph(Rule):
         def construct(self, x):
             return self.head(x), x
 
+    With `if not return_dict: return (logits, hidden)` beside it, `__call__` asks `return_dict` too, and hands on a
+    tuple as it is. A field that may be None is False on its way out: a graph leaves None out of what it returns.
+
     A record that does not leave the graph becomes a tuple, and `out.hidden` an index, in the Cells that call this one
     too.
 
@@ -57,7 +64,7 @@ class RecordInGraph(Rule):
 
     ## When it is unsafe
 
-    When the record is returned: a graph of another package that calls the Cell gets a tuple.
+    When the record is returned: a graph of another package that calls the Cell gets a tuple, with False for None.
 
     ## References
 
@@ -179,15 +186,24 @@ def _returned(node: ast.Call, made: Made, context: FunctionContext, rewrite: Rew
     left = ", ".join(fields)
     values = [(f, f"None if {f} is False else {f}" if f in absent else f) for f in fields]
     values += [(f, "None") for f in constant if not _has_none_default(f, made)]
-    making = f"return {context.text(node.func)}({', '.join(f'{f}={v}' for f, v in values)})"
+    making = _made_lines(f"return {context.text(node.func)}", [f"{f}={v}" for f, v in values], context)
     if lines:
         signature, arguments = call_of(context)
-        body = [f"outputs = super().__call__({arguments})", *lines, f"{left} = outputs", making]
+        body = [f"outputs = super().__call__({arguments})", *lines, f"{left} = outputs", *making]
     else:
         signature = f"{receiver}, *args, **kwargs"
-        body = [f"{left} = super().__call__(*args, **kwargs)", making]
+        body = [f"{left} = super().__call__(*args, **kwargs)", *making]
     insert_call_side(context, rewrite, signature, body)
     return rewrite.unsafe("Make it in __call__", "a graph that calls the Cell gets a tuple, with False for None")
+
+
+def _made_lines(start: str, keywords: list[str], context: FunctionContext) -> list[str]:
+    """`return Output(a=a, b=b)`, on a line for each field where it is long."""
+    line = f"{start}({', '.join(keywords)})"
+    if len(line) <= _LONG:
+        return [line]
+    step = step_of(context.function)
+    return [f"{start}(", *(f"{step}{k}," for k in keywords), ")"]
 
 
 def _may_be_none(node: ast.expr, context: FunctionContext) -> bool:
@@ -195,9 +211,23 @@ def _may_be_none(node: ast.expr, context: FunctionContext) -> bool:
     if isinstance(node, ast.IfExp):
         return _may_be_none(node.body, context) or _may_be_none(node.orelse, context)
     kind = context.kind(node)
-    if kind.optional or kind.is_none:
+    if kind.optional or kind.is_none or (isinstance(node, ast.Name) and _starts_as_none(node.id, context)):
         return True
     return isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) and not (kind.is_tensor or kind.elements)
+
+
+def _starts_as_none(name: str, context: FunctionContext) -> bool:
+    """Whether a variable is None somewhere: which `if` of the function is taken may be told by the call alone."""
+    for node in context.function.nodes:
+        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store):
+            holder = context.parent(node)
+            if isinstance(holder, ast.Assign):
+                value = holder.value
+                if any(map(_is_none, (value.body, value.orelse) if isinstance(value, ast.IfExp) else (value,))):
+                    return True
+    arguments = all_arguments(context.function.node.args)
+    defaults = context.function.node.args.defaults
+    return any(a.arg == name and _is_none(d) for a, d in zip(arguments[::-1], defaults[::-1]))
 
 
 def _marked(node: ast.expr, context: FunctionContext) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from graphward.analysis.kinds import NO_VALUE, Kind, Tag
+from graphward.analysis.kinds import Tag
 from graphward.rules.context import FunctionContext
 from graphward.rules.finding import Consequence, Finding
 from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
-from .._python import is_builtin, is_message
+from .._python import is_builtin, is_message, is_string
 
 # `lower`, `upper` and `format` have graph forms.
 _STRINGS_ONLY = frozenset(
@@ -81,7 +81,7 @@ class StringMethods(Rule):
         if context.resolve(node.func) is not None or (isinstance(holder, ast.Name) and holder.id == "str"):
             return
         kind = context.kind(holder)
-        known = _is_string(kind, holder)
+        known = is_string(kind, holder)
         unknown = kind.tag is Tag.UNKNOWN and not kind.variable
         if not (known or (unknown and method in _STRINGS_ONLY)) or is_message(node, context):
             return
@@ -105,12 +105,6 @@ class StringMethods(Rule):
             rewrite.replace(node, f"str.__len__({context.text(node.args[0])})", context.parent(node))
             fix = rewrite.safe("Call str.__len__")
         yield context.finding(self, node, "len() of a string has no graph form", fixes=(fix,))
-
-
-def _is_string(kind: Kind, node: ast.expr) -> bool:
-    if isinstance(node, ast.JoinedStr):
-        return True
-    return kind.tag is Tag.CONSTANT and (isinstance(kind.value, str) or (kind.value is NO_VALUE and kind.name == "str"))
 
 
 def _fix(node: ast.Call, holder: ast.expr, known: bool, context: FunctionContext) -> Fix:
