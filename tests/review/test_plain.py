@@ -101,7 +101,7 @@ def test_t_cycles_through_the_alternatives_and_y_takes_the_one_shown():
 
 
 def test_a_takes_this_one_and_all_later_safe_ones_of_this_file_only():
-    first = write("a.py", cell("return knotty(x) + old(x) + old(y) + x.foo", "z = w = 1", "return y.transpose(0, 1)"))
+    first = write("a.py", cell("v = knotty(x) + old(x) + old(y) + x.foo", "z = w = 1", "return y.transpose(0, 1)"))
     second = write("b.py", cell("return old(x)"))
     run = review("t\na\nn\n")
     assert "newer(x) + new(y)" in first.read_text()
