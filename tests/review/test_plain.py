@@ -106,7 +106,7 @@ def test_a_takes_this_one_and_all_later_safe_ones_of_this_file_only():
     run = review("t\na\nn\n")
     assert "newer(x) + new(y)" in first.read_text()
     assert "y.swapaxes(0, 1)" in first.read_text()
-    assert "accepted a.py:6:37 GW991 safe: Use new\n" in run.stdout
+    assert "accepted a.py:6:34 GW991 safe: Use new\n" in run.stdout
     assert "old(x)" in second.read_text()
     assert run.stdout.endswith("Applied 3 fixes in 1 file; 2 findings are left.\n")
 

@@ -12,16 +12,19 @@ from pathlib import Path
 
 import pytest
 
-NET = """\
-import time
-from pathlib import Path
-
+FAST = """\
 from mindspore import nn
 
 
 class Fast(nn.Cell):
     def construct(self, x):
         return x * 2
+"""
+SLOW = """\
+import time
+from pathlib import Path
+
+from mindspore import nn
 
 
 class Slow(nn.Cell):
@@ -38,8 +41,8 @@ SETTINGS = """\
 jobs = 1
 
 [tool.graphward.verify.targets]
-"net.py::Fast" = ["f32[2,3]"]
-"net.py::Slow" = ["f32[2,3]"]
+"fast.py::Fast" = ["f32[2,3]"]
+"slow.py::Slow" = ["f32[2,3]"]
 """
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
@@ -63,7 +66,8 @@ def interrupted(folder: Path, *arguments: str) -> tuple[int, str, str]:
     started = folder / "started"
     scratch = folder / "scratch"
     scratch.mkdir()
-    (folder / "net.py").write_text(NET.format(started=str(started)))
+    (folder / "fast.py").write_text(FAST)
+    (folder / "slow.py").write_text(SLOW.format(started=str(started)))
     (folder / "pyproject.toml").write_text(SETTINGS)
     script = Path(sys.executable).with_name("graphward")
     with subprocess.Popen(
@@ -88,18 +92,18 @@ def interrupted(folder: Path, *arguments: str) -> tuple[int, str, str]:
 
 def test_verify_prints_the_verdicts_that_are_there(mindspore_python: str, tmp_path: Path) -> None:
     status, output, errors = interrupted(
-        tmp_path, "verify", "net.py::Fast", "net.py::Slow", "--python", mindspore_python, "--output-format", "json"
+        tmp_path, "verify", "fast.py::Fast", "slow.py::Slow", "--python", mindspore_python, "--output-format", "json"
     )
     assert status == 130, errors
-    assert [(entry["target"], entry["verdict"]) for entry in json.loads(output)] == [("net.py::Fast", "verified")]
+    assert [(entry["target"], entry["verdict"]) for entry in json.loads(output)] == [("fast.py::Fast", "verified")]
     assert "interrupted 1 of 2 verdicts were there" in errors
     assert "Traceback" not in errors
 
 
 def test_migrate_writes_nothing(mindspore_python: str, tmp_path: Path) -> None:
-    status, output, errors = interrupted(tmp_path, "migrate", "net.py", "--write", "--python", mindspore_python)
+    status, output, errors = interrupted(tmp_path, "migrate", "slow.py", "--write", "--python", mindspore_python)
     assert status == 130, errors
     assert output == ""
     assert "interrupted nothing was written" in errors
     assert "Traceback" not in errors
-    assert "x.transpose(0, 1)" in (tmp_path / "net.py").read_text()
+    assert "x.transpose(0, 1)" in (tmp_path / "slow.py").read_text()
