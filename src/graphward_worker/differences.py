@@ -14,6 +14,7 @@ from .inputs import variants
 BOTH_PYNATIVE = ("in the original", "in the rewrite")
 """The sides of a difference that shows before any compiler is involved."""
 
+_EXPORTED = ("in PyNative", "in the file")
 _GRADIENT_FACTOR = 10.0  # sums over many elements, in another order, lose a digit
 
 Record = dict[str, Any]
@@ -111,11 +112,40 @@ def _as_scalar(got: dict[str, Any], want: dict[str, Any]) -> dict[str, Any]:
     return got
 
 
+def in_export(want: Record, got: Record) -> Found | None:
+    """The tensors of the first call, from left to right, whatever holds them."""
+    left, right = _tensors(want["calls"][0]["output"]), _tensors(got["calls"][0]["output"])
+    if len(left) != len(right):
+        difference = Difference("output", "structure", f"{len(left)} tensors", str(len(right)), sides=_EXPORTED)
+        return Found("export", 1, difference)
+    for number, (a, b) in enumerate(zip(left, right)):
+        other = compare_arrays(a["value"], b["value"], f"output tensor {number}", a["dtype"], b["dtype"])
+        if other is not None:
+            other.sides = _EXPORTED
+            return Found("export", 1, other)
+    return None
+
+
+def _tensors(node: dict[str, Any]) -> list[dict[str, Any]]:
+    if node["kind"] == "tensor":
+        return [node]
+    return [tensor for item in node.get("items", ()) for tensor in _tensors(item)]
+
+
+def cut_notes(want: Record) -> list[str]:
+    """Gradients that are zero though the outputs depend on the value: cut, by a NumPy round trip or `stop_gradient`."""
+    if not want.get("cut"):
+        return []
+    return [f"the original cuts the gradient of {', '.join(want['cut'])}: zero, though the outputs depend on it"]
+
+
 def in_gradients(want: Record, got: Record) -> Found | None:
     """The gradients that both sides have, by name; None when one side has none at all."""
     for call, name, left, right in _gradient_pairs(want, got):
         difference = _in_gradient(left, right, name)
         if difference is not None:
+            if name in want.get("cut", ()):
+                difference.want += ", cut off,"
             return Found("gradients", call, difference)
     return None
 

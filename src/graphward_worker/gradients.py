@@ -11,6 +11,8 @@ import numpy as np
 from . import inputs as values
 from .record import to_numpy
 
+_CUT_LIMIT = 8  # gradients that are looked into
+
 Gradients = dict[str, np.ndarray]
 """`input[0]`, `parameter weight` -> gradient. Inputs count float tensors only, from left to right."""
 
@@ -65,6 +67,38 @@ def around(question: Question, call: Callable[..., Any]) -> Gradients:
 
     positions = tuple(range(len(question.leaves))) if question.leaves else None
     return question.unpack(ms.grad(loss, positions, question.weights)(*question.leaves))
+
+
+def cut(question: Question, call: Callable[..., Any], found: Gradients, outputs: Callable[[], None]) -> list[str]:
+    """Which of the gradients that are zero throughout are cut: the loss changes with the value all the same. `outputs`
+    makes the state of random generators the same before each call."""
+
+    def loss(args: Any, kwargs: Any) -> float:
+        outputs()
+        return float(_scalar(call(*args, **kwargs)).asnumpy())
+
+    zero = [name for name, array in found.items() if array.size and not array.any()][:_CUT_LIMIT]
+    if not zero:
+        return []
+    usual = loss(question.args, question.kwargs)
+    names = []
+    for i, leaf in enumerate(question.leaves):
+        if f"input[{i}]" in zero:
+            args, kwargs = _replaced((question.args, question.kwargs), {id(leaf): _moved(leaf)})
+            if loss(args, kwargs) != usual:
+                names.append(f"input[{i}]")
+    for name, parameter in question.parameters:
+        if f"parameter {name}" in zero:
+            before = parameter.value().copy()
+            parameter.set_data(_moved(before))
+            if loss(question.args, question.kwargs) != usual:
+                names.append(f"parameter {name}")
+            parameter.set_data(before)
+    return names
+
+
+def _moved(value: ms.Tensor) -> ms.Tensor:
+    return ms.Tensor(to_numpy(value) * 1.25 + 0.125, dtype=value.dtype)
 
 
 def weights_of(shape: tuple[int, ...]) -> ms.Tensor:

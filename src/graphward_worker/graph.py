@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import os
 import re
@@ -18,6 +19,11 @@ except ImportError:  # MindSpore before 2.10
     from mindspore.common.api import _CellGraphExecutor, _JitExecutor
 
 try:
+    from mindspore.graph._parse.parser import Parser as Parser
+except ImportError:  # MindSpore before 2.10
+    from mindspore._extends.parse.parser import Parser as Parser
+
+try:
     from mindspore._c_expression import dump_func_graph
 except ImportError:  # MindSpore before 2.8
     dump_func_graph = None
@@ -29,6 +35,7 @@ _PARSED = re.compile(_PHASE % "Parser", re.DOTALL)
 _OPTIMIZED = re.compile(_PHASE % "Optimizer", re.DOTALL)
 _ENTRY = re.compile(r"^# No\. \d+:\n", re.MULTILINE)
 _SCRIPT = re.compile(r"^Script: (?P<script>[^\n]*)", re.MULTILINE)
+_WRITES = re.compile(r"^[a-z].*[^_]_$")
 _SCRIPT_LIMIT = 120
 
 
@@ -86,6 +93,8 @@ class Watch:
         os.environ["MS_DEV_FALLBACK_DUMP_NODE"] = "1"
         self._patch(_JitExecutor)
         self._patch(_CellGraphExecutor)
+        self.parsed: list[tuple[str, int, ast.AST]] = []
+        self._watch_parser()
 
     def _patch(self, executor: Any) -> None:
         original = executor.compile
@@ -101,6 +110,33 @@ class Watch:
 
         compile_and_note.__signature__ = inspect.signature(original)  # type: ignore[attr-defined]
         executor.compile = compile_and_note
+
+
+    def _watch_parser(self) -> None:
+        original = Parser.parse
+
+        def parse_and_note(this: Any) -> Any:
+            tokens, tree = original(this)
+            if tree is not None:
+                self.parsed.append((this.filename, this.line_offset, tree))
+            return tokens, tree
+
+        Parser.parse = parse_and_note
+
+
+def in_place(parsed: list[tuple[str, int, ast.AST]], tree: str) -> list[dict[str, Any]]:
+    """Where compiled functions of the tree may write into a tensor: augmented assignments to a name or an attribute,
+    and methods such as `add_`; each `path` and `line`."""
+    found = set()
+    for file, offset, root in parsed:
+        path = messages.relative(file, tree)
+        for node in ast.walk(root) if path is not None else ():
+            if isinstance(node, ast.AugAssign) and isinstance(node.target, (ast.Name, ast.Attribute)):
+                found.add((path, offset + node.lineno - 1))
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                if _WRITES.search(node.func.attr):
+                    found.add((path, offset + node.lineno - 1))
+    return [{"path": path, "line": line} for path, line in sorted(found)]
 
 
 def _interpreter_nodes(executor: Any, phase: str) -> list[dict[str, str]]:

@@ -13,6 +13,7 @@ from typing import Any
 
 from . import sides
 from .children import Stage
+from .export import EXPORT, export
 from .infer import infer
 from .play import LAX, PYNATIVE, STRICT, play
 from .recording.replay import replay
@@ -28,11 +29,13 @@ DEFAULTS: dict[str, Any] = {
     "train": False,
     "as_it_stands": True,
     "ignore_state": [],
+    "export": False,
 }
 """Options of a job. `gradients`: same, restored (the rewrite was declared to bring back a gradient that the original
 cuts), off. `timeout`: seconds for one play. `weights`: derived, drawn. `calls`: successive calls of one instance, at
-least 2. `train`: call `set_train` first. `as_it_stands`: of a pair, judge the original as well. `ignore_state`:
-attributes that the rewrite was declared to move or drop."""
+least 2. `train`: call `set_train` first; "both": prove it without and with. `as_it_stands`: of a pair, judge the
+original as well. `ignore_state`: attributes that the rewrite was declared to move or drop. `export`: what verifies
+must also come back from a MINDIR file."""
 
 
 @dataclass
@@ -93,7 +96,34 @@ class _Proof:
                 self.specs = [str(parse_input(text)) for text in self.specs]
             except SpecError as error:
                 return self.verdict("no-inputs", str(error), None, None)
-        return (yield from self.judge_both())
+        verdict = yield from self.judge_both()
+        if verdict["verdict"] != "verified":
+            return verdict
+        return (yield from self.judge_also(verdict))
+
+    def judge_also(self, verdict: dict[str, Any]) -> Plan:
+        """What else was asked for has to verify as well: inputs of other shapes, and training mode. The verdict is that
+        of the first that does not."""
+        alternatives: list[tuple[list[str], bool, str]] = []
+        for texts in self.job.get("other_shapes") or ():
+            try:
+                specs = [str(parse_input(text)) for text in texts]
+            except SpecError as error:
+                return self.verdict("no-inputs", str(error), None, None)
+            alternatives.append((specs, self.options["train"] is True, f"for {', '.join(specs)}"))
+        if self.options["train"] == "both":
+            alternatives.append((self.specs, True, "in training mode"))
+        for specs, train, when in alternatives:
+            first = self.specs, self.options["train"]
+            self.specs, self.options["train"] = specs, train
+            other = yield from self.judge_both()
+            if other["verdict"] != "verified":
+                other["notes"].append(f"the verdict is that {when}; what was asked for first verifies")
+                return other
+            self.specs, self.options["train"] = first
+            verdict["notes"].append(f"verified {when} too")
+            verdict["stand_ins"] = sorted({*verdict["stand_ins"], *other["stand_ins"]})
+        return verdict
 
     def try_recorded(self, recorded: dict[str, Any]) -> Generator[list[Request], list[dict[str, Any]], Any]:
         """The verdict on the recorded calls; None when the original accepts none of them. When the most frequent kind
@@ -202,7 +232,7 @@ class _Proof:
             "tree": self.job["original"],
             "file": self.file,
             "expr": self.expr,
-            "train": self.options["train"],
+            "train": self.options["train"] is True,
             "budget": 0.6 * self.options["timeout"],
         }
         self.source = "inferred"
@@ -230,10 +260,16 @@ class _Proof:
         else:
             judged = sides.accepted(reference, strict, self.options)
             settled = not sides.may_be_right(judged, strict, self.options)
-        if as_it_stands or settled:
+        if not (as_it_stands or settled):
+            (own,) = yield from self.ends([self.request(tree, PYNATIVE)])
+            judged = sides.with_own_play(judged, reference, strict, own, self.options)
+        if judged["verdict"] != "verified" or not self.options["export"]:
             return judged
-        (own,) = yield from self.ends([self.request(tree, PYNATIVE)])
-        return sides.with_own_play(judged, reference, strict, own, self.options)
+        if self.replayed:
+            judged["notes"].append("not exported: only a run of the script makes this Cell")
+            return judged
+        (loaded,) = yield from self.ends([self.request(tree, EXPORT)])
+        return sides.with_export(judged, reference, loaded)
 
     def request(self, tree: str, mode: str) -> Request:
         payload = {
@@ -246,10 +282,15 @@ class _Proof:
             "calls": self.options["calls"],
             "gradients": self.options["gradients"] != "off",
             "weights": self.options["weights"],
-            "train": self.options["train"],
+            "train": self.options["train"] is True,
         }
-        again = self.recorded is not None and self.recorded["replay"] is not None
-        return Request(replay if again else play, payload, self.options["timeout"])
+        stage = export if mode == EXPORT else replay if self.replayed else play
+        return Request(stage, payload, self.options["timeout"])
+
+    @property
+    def replayed(self) -> bool:
+        """Whether the plays are runs of the script that was recorded."""
+        return self.recorded is not None and self.recorded["replay"] is not None
 
     def verdict(
         self, verdict: str, message: str, original: dict[str, Any] | None, rewritten: dict[str, Any] | None

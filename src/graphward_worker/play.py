@@ -24,7 +24,8 @@ def play(request: dict[str, Any], report: Callable[[dict[str, Any]], None]) -> N
     (where stderr goes). Reports the record after the calls and again after the gradients:
 
     `calls` (each `output`, `arguments` after the call, `compiled`), `before` and `after` (state), `nodes`,
-    `interpreted`, `gradients` (variant -> name -> array, or None), `error` (see `messages.describe`) of the stage where
+    `interpreted`, `in_place` (see `graph`), `gradients` (variant -> name -> array, or None), `cut` (names of those that
+    are zero though the outputs depend on the value), `error` (see `messages.describe`) of the stage where
     it ended.
     """
     performance = Performance(request, report)
@@ -44,7 +45,9 @@ class Performance:
         self.tree: str = request["tree"]
         self.graph_mode = request["mode"] != PYNATIVE
         self.strict = request["mode"] == STRICT
-        self.result: dict[str, Any] = {"calls": [], "nodes": [], "interpreted": [], "gradients": None, "error": None}
+        self.result: dict[str, Any] = {"calls": [], "nodes": [], "interpreted": [], "in_place": [],
+                                       "gradients": None, "cut": [],
+                                       "error": None}  # fmt: skip
         self.watch: graph.Watch | None = None
 
     def prepare(self) -> None:
@@ -126,6 +129,7 @@ class Performance:
             with open(self.request["log"], errors="replace") as log:
                 found = graph.locate(self.watch.nodes, log.read(), self.tree)
             self.result["nodes"], self.result["interpreted"] = found
+            self.result["in_place"] = graph.in_place(self.watch.parsed, self.tree)
 
     def differentiate(self) -> dict[int, dict[str, np.ndarray]] | None:
         target = self.construct()
@@ -141,6 +145,8 @@ class Performance:
                 return None
             weights.seed(100 + variant)
             found[variant] = self.answer(question, call, variant)
+        if not self.graph_mode:
+            self.result["cut"] = gradients.cut(question, call, found[1], lambda: weights.seed(101))
         return found
 
     def answer(self, question: gradients.Question, call: Callable[..., Any], variant: int) -> gradients.Gradients:

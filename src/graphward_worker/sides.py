@@ -11,6 +11,7 @@ from .differences import Found
 End = dict[str, Any]
 """How a play ended (see `children.Child`); its `value` is the record, as far as it came."""
 
+_PLACES = 5  # of a kind that a note names
 _VERIFIED = ("verified", "compiles whole and means the same")
 
 
@@ -25,6 +26,7 @@ def side(verdict: str, message: str, **facts: Any) -> dict[str, Any]:
         "outputs": None,
         "gradients": None,
         "state": None,
+        "export": None,
         "compilations": [],
         "difference": None,
         "error": None,
@@ -117,8 +119,10 @@ def accepted(reference: End, strict: End, options: dict[str, Any]) -> dict[str, 
     if found is not None:
         facts["outputs"] = "equal" if found.part == "state" else "differ"
         facts["state"] = "differ" if found.part == "state" else None
+        notes += _in_place_notes(got)
         return side("diverges", found.sentence(), difference=found.to_json(), **facts)
     facts["outputs"] = facts["state"] = "equal"
+    notes += differences.cut_notes(want)
     if options["ignore_state"]:
         notes.append(f"state not compared, as declared: {', '.join(sorted(options['ignore_state']))}")
     again = next((number for number, count in enumerate(compilations, 1) if number > 1 and count), None)
@@ -152,7 +156,20 @@ def _judge_gradients(reference: End, strict: End, options: dict[str, Any], facts
         facts["gradients"] = "equal"
         return _VERIFIED
     facts.update(gradients="differ", difference=found.to_json())
+    facts["notes"] += _in_place_notes(got)
     return "diverges", found.sentence()
+
+
+def _in_place_notes(got: dict[str, Any]) -> list[str]:
+    """What CPU PyNative, a graph, and PyNative on Ascend do not all understand alike."""
+    if not got["in_place"]:
+        return []
+    places = ", ".join(f"{place['path']}:{place['line']}" for place in got["in_place"][:_PLACES])
+    return [
+        "the reference is PyNative on this device, where an assignment such as `x += y` makes a new tensor and a "
+        "method such as `x.add_(y)` may leave `x` as it was; a graph, and PyNative on Ascend, may write into the "
+        f"tensor: {places}"
+    ]
 
 
 def may_be_right(judged: dict[str, Any], strict: End, options: dict[str, Any]) -> bool:
@@ -198,6 +215,24 @@ def with_own_play(
     else:
         judged["notes"].append(message)
     return judged
+
+
+def with_export(judged: dict[str, Any], reference: End, loaded: End) -> dict[str, Any]:
+    """The side of what verified, now that it was exported, loaded and run. A file has no containers: outputs come back
+    as one tuple, or as the only one."""
+    if not completed(loaded):
+        error = loaded["value"] and loaded["value"]["error"]
+        if error is None:
+            return {**judged, "verdict": _end_verdict(loaded), "message": f"in MINDIR: {loaded['reason']}"}
+        stage = "cannot be exported to MINDIR" if error["stage"] != "load" else "does not run from its MINDIR file"
+        verdict = "no-kernel" if error["no_kernel"] else "fails"
+        message = f"{stage}: {_sentence(error)}"
+        return {**judged, "verdict": verdict, "message": message, "export": "fails", "error": error}
+    found = differences.in_export(reference["value"], loaded["value"])
+    if found is None:
+        return {**judged, "export": "equal"}
+    message = f"loaded from its MINDIR file: {found.sentence()}"
+    return {**judged, "verdict": "diverges", "message": message, "export": "differ", "difference": found.to_json()}
 
 
 def _failure(want: dict[str, Any], own: End) -> str | None:

@@ -22,6 +22,9 @@ from ..verify.verdicts import Verdict
 from .console import INTERRUPTED, out, print_machine, print_note, print_recording_problems, step_progress
 from .options import Export, Format, Inputs, Memory, Python, Scheduler, Timeout, with_proof
 
+# What MindSpore says where code asks for a device, or a group of them, that this machine has not.
+_OF_A_DEVICE = ("device target", "device_target", "mpirun", "msrun")
+
 
 def verify(
     targets: Annotated[
@@ -138,6 +141,9 @@ def _refuse_what_cannot_be_made(target: Target, verdict: Verdict) -> None:
     hint = "mend the import, or name an interpreter that has what it needs with --python"
     if error.stage == "construct":
         hint = "give the arguments that it needs: 'path.py::Net(classes=10)'"
+    if any(word in error.message for word in _OF_A_DEVICE):
+        hint = "it asks for a device or for other processes: leave that to the script that runs it, or name an " \
+               "interpreter whose MindSpore has the device with --python"
     path = target.tree / error.path if error.path else target.path
     raise GraphwardError(f"{target} cannot be {'imported' if error.stage == 'import' else 'constructed'}: "
                          f"{error.type}: {error.message}", path=path, line=error.line, hint=hint)  # fmt: skip

@@ -17,6 +17,7 @@ class Trees:
     def __init__(self) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="graphward-trees-"))
         self._count = 0
+        self._made: dict[tuple[Path, frozenset[tuple[Path, SourceText]]], Path] = {}
 
     def __enter__(self) -> Trees:
         return self
@@ -25,11 +26,16 @@ class Trees:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def overlay(self, tree: Path, texts: Mapping[Path, SourceText]) -> Path:
-        """A folder that reads like `tree` with `texts` in place of the files of those (resolved) paths."""
+        """A folder that reads like `tree` with `texts` in place of the files of those (resolved) paths; the same folder
+        for the same texts."""
+        key = tree, frozenset(texts.items())
+        if key in self._made:
+            return self._made[key]
         self._count += 1
         copy = self._folder / str(self._count)
         changed = {path.relative_to(tree): text for path, text in texts.items() if path.is_relative_to(tree)}
         _mirror(tree, copy, {p.parts: text for p, text in changed.items()})
+        self._made[key] = copy
         return copy
 
 

@@ -20,8 +20,9 @@ class Options:
     `gradients`: "same" as the original's, "restored" (the rewrite was declared to bring back one that the original
     cuts), "off". `timeout`: seconds for one play in one mode. `weights`: "derived" from shape and dtype, the same on
     both sides, or "drawn" from the random stream. `calls`: successive calls of one instance, at least 2. `train`: call
-    `set_train()` first. `as_it_stands`: of a pair, judge the original's own graph as well. `ignore_state`: attributes
-    that the rewrite was declared to move or drop. `memory`: MB for one play, 0 for most of what the machine has.
+    `set_train()` first ("both": prove it without and with). `as_it_stands`: of a pair, judge the original's own graph
+    as well. `ignore_state`: attributes that the rewrite was declared to move or drop. `memory`: MB for one play, 0 for
+    most of what the machine has.
     `export`: also export to MINDIR, load it and run it.
     """
 
@@ -29,7 +30,7 @@ class Options:
     timeout: float = 60.0
     weights: Literal["derived", "drawn"] = "derived"
     calls: int = 3
-    train: bool = False
+    train: bool | Literal["both"] = False
     as_it_stands: bool = True
     ignore_state: tuple[str, ...] = ()
     memory: int = 0
@@ -49,7 +50,7 @@ class Options:
 class Job:
     """Prove `target` in the tree `original`, or in the tree `rewritten` against it. `inputs` are specs; None lets the
     worker take `recorded` ones (see `recordings.recorded_inputs`), else infer them. `id` must be unique among the jobs
-    of a session."""
+    of a session. `other_shapes` are further inputs: for each of them the target has to verify as well."""
 
     id: str
     original: Path
@@ -59,6 +60,7 @@ class Job:
     inputs: tuple[str, ...] | None = None
     options: Options = field(default_factory=Options)
     recorded: dict[str, Any] | None = None
+    other_shapes: tuple[tuple[str, ...], ...] = ()
 
     @classmethod
     def of(
@@ -88,5 +90,6 @@ class Job:
             "target": {"file": self.file, "expr": self.expr},
             "inputs": None if self.inputs is None else list(self.inputs),
             "recorded": self.recorded,
+            "other_shapes": [list(specs) for specs in self.other_shapes],
             "options": self.options.to_json(),
         }

@@ -12,13 +12,9 @@ from typing import Any
 import mindspore as ms
 from mindspore.ops import Primitive
 
+from ..graph import Parser
 from .guards import guard
 from .registry import StandIn, chosen, noted
-
-try:
-    from mindspore.graph._parse.parser import Parser
-except ImportError:  # MindSpore before 2.10
-    from mindspore._extends.parse.parser import Parser
 
 USED: set[str] = set()
 """Titles of the stand-ins that this process has called or compiled."""
