@@ -49,12 +49,15 @@ def holder_of(module: str) -> Any:
 
 
 def child() -> None:
-    """Answers each `module name` line with a rule, or `-`."""
+    """Says `ready`, then answers each `module name` line with a rule, or `-`."""
     import mindspore
 
-    mindspore.set_context(mode=mindspore.PYNATIVE_MODE)
+    # An error of one call must not show in a later one.
+    mindspore.set_context(mode=mindspore.PYNATIVE_MODE, pynative_synchronize=True)
     answers = sys.stdout
     sys.stdout = sys.stderr
+    answers.write("ready\n")
+    answers.flush()
     for line in sys.stdin:
         module, name = line.split()
         try:
@@ -107,8 +110,12 @@ def measured_rule(module: str, name: str) -> str | None:
 
 
 def wider(first: str, second: str) -> str:
-    """One Tensor alone has nothing to be promoted with."""
-    return "promoted" if {first, second} == {"same", "promoted"} else first if first == second else "-"
+    """One Tensor alone has nothing to be promoted with; ways that all keep floats say at least that."""
+    if first == second:
+        return first
+    if {first, second} == {"same", "promoted"}:
+        return "promoted"
+    return "same-float" if {first, second} <= {"same", "floating", "same-float"} else "-"
 
 
 def one_rule(call: Call, takes_second: bool, module: str, name: str) -> str | None:
@@ -214,6 +221,8 @@ def dtype_rule(seen: dict[str, str]) -> str:
             return "floating"
         if seen.get("int32") == "int32":
             return "same"
+        if len(floats) > 1:
+            return "same-float"
     return "-"
 
 
@@ -308,23 +317,39 @@ class Child:
         self.process: subprocess.Popen[str] | None = None
 
     def ask(self, module: str, name: str) -> str:
-        """The rule of one callable; `-` when the child dies over it or takes too long."""
+        """The rule of one callable; `-` when the child dies over it or takes too long, twice: the first time another
+        one before it may be to blame."""
+        return self._answer(module, name) or self._answer(module, name) or "-"
+
+    def _answer(self, module: str, name: str) -> str:
+        """One try; empty when the child died."""
         if self.process is None or self.process.poll() is not None:
-            # Some kernels leave files where they run.
-            self.process = subprocess.Popen([sys.executable, str(Path(__file__).resolve()), "--child"], text=True,
-                                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                                            cwd=tempfile.gettempdir())  # fmt: skip
+            self.process = self._started()
         assert self.process.stdin is not None and self.process.stdout is not None
         timer = threading.Timer(SECONDS, self.process.kill)
         timer.start()
         try:
             self.process.stdin.write(f"{module} {name}\n")
             self.process.stdin.flush()
-            return self.process.stdout.readline().strip() or "-"
+            answer = self.process.stdout.readline().strip()
         except OSError:
-            return "-"
+            answer = ""
         finally:
             timer.cancel()
+        if not answer:
+            self.process.wait()
+        return answer
+
+    @staticmethod
+    def _started() -> subprocess.Popen[str]:
+        """A child that has imported MindSpore, which on a busy machine takes longer than any answer."""
+        # Some kernels leave files where they run.
+        process = subprocess.Popen([sys.executable, str(Path(__file__).resolve()), "--child"], text=True,
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                   cwd=tempfile.gettempdir())  # fmt: skip
+        assert process.stdout is not None
+        process.stdout.readline()
+        return process
 
 
 def main() -> None:

@@ -204,6 +204,8 @@ def test_constants_are_folded_where_they_are_known(tmp_path, body, value):
         ("ops.zeros((2, 3), ms.int32)[0]", "int32", 1), ("ops.zeros((2, 3), ms.int32)[:, None]", "int32", 3),
         ("ops.topk(self.weight, 2)[1]", "int32", None), ("Tensor([1.0, 2.0])", "float32", 1), ("Tensor(3)", "int64", 0),
         ("ops.equal(x, x)", "bool", None), ("self.weight.astype(ms.int32)", "int32", None),
+        ("self.weight.astype(ms.float16).sum(axis=1)", "float16", None),
+        ("self.weight.astype(ms.int32).sum(axis=1)", None, None),
         ("ops.exp(self.weight.half())", "float16", None), ("x.reshape(2, 3)", None, None),
     ],
 )  # fmt: skip

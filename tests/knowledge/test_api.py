@@ -7,8 +7,8 @@ import pytest
 from graphward.knowledge.api import VERSIONS, Result, table
 
 FORMS = {"tensor", "tuple", "tensors", "python", "shape", "number", "none"}
-DTYPES = {"", "same", "floating", "promoted", "bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32",
-          "float64", "bfloat16", "complex64", "complex128"}  # fmt: skip
+DTYPES = {"", "same", "same-float", "floating", "promoted", "bool", "uint8", "int8", "int16", "int32", "int64",
+          "float16", "float32", "float64", "bfloat16", "complex64", "complex128"}  # fmt: skip
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -29,7 +29,8 @@ def test_every_rule_can_be_read(version):
         ("mindspore.ops.TopK", "tuple", ("same", "int32")), ("mindspore.ops.shape", "shape", ("",)),
         ("mindspore.ops.rank", "python", ("int",)), ("mindspore.ops.split", "tensors", ("same",)),
         ("mindspore.Tensor.abs", "tensor", ("same",)), ("mindspore.Tensor.numel", "python", ("int",)),
-        ("mindspore.mint.exp", "tensor", None), ("mindspore.nn.ReLU", "tensor", ("same",)),
+        ("mindspore.Tensor.sum", "tensor", ("same-float",)), ("mindspore.mint.exp", "tensor", None),
+        ("mindspore.nn.ReLU", "tensor", ("same",)),
     ],
 )  # fmt: skip
 def test_what_is_known_for_sure(version, name, form, dtypes):

@@ -525,6 +525,9 @@ def _dtype(rule: str, arguments: list[Kind]) -> str | None:
     if rule == "floating":
         found = _first_dtype(arguments)
         return found if found is None or found in known.FLOAT_DTYPES else "float32"
+    if rule == "same-float":
+        found = _first_dtype(arguments)
+        return found if found in known.FLOAT_DTYPES else None
     if rule != "promoted":
         return rule or None
     tensors = [a for a in arguments if a.is_tensor]

@@ -17,8 +17,9 @@ VERSIONS = ("2.7", "2.10")
 class Result(NamedTuple):
     """`form`: "tensor", "tuple" (of `len(dtypes)` Tensors), "tensors" (a tuple of any number), "python" (a Python value
     known while compiling), "number" (a Python number read off a Tensor), "shape", "none". A dtype is MindSpore's
-    name, "same" as the first Tensor argument's, "floating" (the same, but float32 for what is no float), "promoted"
-    from all Tensor arguments, or empty for unknown; `rank` is a number, "same", or empty."""
+    name, "same" as the first Tensor argument's, "floating" (the same, but float32 for what is no float), "same-float"
+    (the same of a float, unknown of anything else), "promoted" from all Tensor arguments, or empty for unknown; `rank`
+    is a number, "same", or empty."""
 
     form: str
     dtypes: tuple[str, ...] = ("",)
