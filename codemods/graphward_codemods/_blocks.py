@@ -172,6 +172,18 @@ def siblings(context: FunctionContext, statement: ast.stmt) -> list[ast.stmt]:
     return next((b for b in blocks if isinstance(b, list) and statement in b), [statement])
 
 
+def module_statement(context: FunctionContext) -> int:
+    """The line of the module's own statement that the function stands in, decorators and comments above included."""
+    line = context.function.first_line
+    body = context.module.tree.body
+    around = next(s for s in body if first_line(s) <= line <= (s.end_lineno or s.lineno))
+    anchor = first_line(around)
+    source = context.module.source
+    while anchor > 1 and source.line_bytes(anchor - 1).startswith(b"#"):
+        anchor -= 1
+    return anchor
+
+
 def own_nodes(body: list[ast.stmt], *, loops: bool = True) -> list[ast.AST]:
     """The nodes of a block without those of functions and classes in it; without `loops`, also without the bodies of
     its loops, which is where `break` and `continue` mean another loop."""

@@ -9,7 +9,7 @@ from graphward.analysis.project import Project
 from graphward.rules.context import FunctionContext
 from graphward.rules.rewrite import Rewrite
 
-from .control._blocks import CannotRewrite, step_of
+from ._blocks import CannotRewrite, step_of
 
 # Behind whatever an `__init__` gets that ends right above `construct`; two of these never go together.
 _BELOW_INIT = 6 << 32

@@ -42,6 +42,16 @@ def traced_name(node: ast.AST, context: FunctionContext) -> str:
     return ""
 
 
+def literal_number(node: ast.expr | None) -> int | float | bool | None:
+    """The value of a literal number, a sign included."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        inner = literal_number(node.operand)
+        return None if inner is None or isinstance(inner, bool) else -inner
+    if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
+        return node.value
+    return None
+
+
 def is_string(kind: Kind, node: ast.expr) -> bool:
     """Whether an expression is a string of Python's that the compiler knows."""
     if isinstance(node, ast.JoinedStr):

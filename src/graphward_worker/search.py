@@ -20,6 +20,7 @@ from .hints import Hints
 from .limits import until
 from .signatures import optional, required
 from .specs import Input
+from .synchronise import synchronise
 
 _ATTEMPTS = 80  # in each round
 _ROUNDS = 3  # of combinations, each of which knows the errors of those before
@@ -185,17 +186,6 @@ def lacks_kernel(error: BaseException) -> bool:
             return True
         error = error.__cause__  # type: ignore[assignment]
     return False
-
-
-def synchronise(output: Any) -> None:
-    """PyNative runs ahead of Python; an error shows when the value is asked for."""
-    if isinstance(output, ms.Tensor):
-        output.asnumpy()
-    elif isinstance(output, dict):
-        synchronise(tuple(output.values()))
-    elif isinstance(output, (tuple, list)):
-        for item in output:
-            synchronise(item)
 
 
 def _nothing() -> None:

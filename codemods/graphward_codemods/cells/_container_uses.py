@@ -11,7 +11,6 @@ from graphward.analysis.module import ClassInfo, FunctionInfo
 from graphward.rules.context import CellContext
 
 from ._attributes import subclasses
-from ._creations import owner_of
 from ._uses import unsupported
 
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ def _graph_reads(inference: Inference) -> dict[ClassInfo, set[str]]:
     """The attributes of self that graph code in the body of each class reads."""
     table: dict[ClassInfo, set[str]] = {}
     for function in inference.reached:
-        owner, receiver = owner_of(function), function.receiver
+        owner, receiver = function.class_around, function.receiver
         if owner is not None and receiver is not None:
             found = table.setdefault(owner, set())
             for node in function.loads:

@@ -100,14 +100,6 @@ def constructed(project: Project, function: FunctionInfo, call: ast.Call) -> Cre
     return None
 
 
-def owner_of(function: FunctionInfo) -> ClassInfo | None:
-    """The class whose body a function or a function nested in its methods stands in."""
-    scope: FunctionInfo | None = function
-    while scope is not None and scope.owner is None:
-        scope = scope.outer
-    return scope.owner if scope else None
-
-
 def _surroundings(creation: Creation, others: dict[ast.AST, Creation]) -> bool:
     """Fill in what stands around the call; False when it is part of another constructor call."""
     parents = creation.function.parents

@@ -12,7 +12,6 @@ from graphward.rules.context import FunctionContext
 from graphward.rules.rewrite import Rewrite
 
 from ._attributes import free_name, taken_names
-from ._creations import owner_of
 from ._initializer import Initializer
 from ._moving import CannotMove, Move
 
@@ -33,7 +32,7 @@ class Keeper:
 
     def __init__(self, context: FunctionContext, *, cells: bool = False):
         function = context.function
-        cell = owner_of(function)
+        cell = function.class_around
         if cell is None:
             raise CannotMove(f"{function.name} is a function and has no __init__")
         if function.receiver is None or function.is_static:

@@ -13,11 +13,13 @@ from graphward.analysis.project import Project
 from graphward.analysis.tree import preorder
 from graphward.source.precedence import guarded
 
+from .._blocks import CannotRewrite
+
 # Attributes of a Cell whose value changes after `__init__`.
 _CHANGING = frozenset({"training", "phase", "requires_grad", "compile_cache"})
 
 
-class CannotMove(Exception):
+class CannotMove(CannotRewrite):
     """Why an expression has to stay. `value` is the name of graph code that it depends on, if that is why."""
 
     def __init__(self, reason: str, value: str = ""):

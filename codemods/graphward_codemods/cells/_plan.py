@@ -10,7 +10,7 @@ from graphward.analysis.module import ClassInfo, FunctionInfo
 from graphward.rules.context import FunctionContext
 
 from ._attributes import free_name, plural, snake_case, taken_names
-from ._creations import RANDOM_PRIMITIVES, Creation, What, constructed, creations, owner_of
+from ._creations import RANDOM_PRIMITIVES, Creation, What, constructed, creations
 from ._initializer import Initializer
 from ._instances import kept_instances, same_everywhere
 from ._loops import depends_on_loops
@@ -116,7 +116,7 @@ class Plan:
 
 def plan_of(context: FunctionContext) -> Plan:
     """The plan of the class that the function of `context` stands in, or of the function itself."""
-    owner: ClassInfo | FunctionInfo = owner_of(context.function) or context.function
+    owner: ClassInfo | FunctionInfo = context.function.class_around or context.function
     return context.once((Plan, owner), lambda: Plan(context.inference, owner))
 
 
@@ -181,4 +181,4 @@ def _is_inside(function: FunctionInfo, outer: FunctionInfo) -> bool:
 def _functions(inference: Inference, owner: ClassInfo | FunctionInfo) -> list[FunctionInfo]:
     if isinstance(owner, FunctionInfo):
         return [owner]
-    return [f for f in inference.reached_by_module.get(owner.module, ()) if owner_of(f) is owner]
+    return [f for f in inference.reached_by_module.get(owner.module, ()) if f.class_around is owner]

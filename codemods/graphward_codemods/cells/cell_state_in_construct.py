@@ -10,7 +10,7 @@ from graphward.rules.finding import Consequence, Finding
 from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
-from ..control._blocks import remove_statement
+from .._blocks import remove_statement
 from ._from_init import Keeper, is_cell_value
 from ._moving import CannotMove
 
@@ -73,6 +73,7 @@ class CellStateInConstruct(Rule):
     consequence = Consequence.ERROR
     triggers = tuple(b"." + m.encode() for m in sorted(_METHODS))
     nodes = (ast.Call,)
+    names = _METHODS
 
     def visit(self, node: ast.AST, context: FunctionContext) -> Iterable[Finding]:
         assert isinstance(node, ast.Call)

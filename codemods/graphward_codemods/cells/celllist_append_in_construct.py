@@ -11,7 +11,7 @@ from graphward.rules.finding import Consequence, Finding
 from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
-from ..control._blocks import remove_statement
+from .._blocks import remove_statement
 from ._from_init import Keeper
 from ._moving import CannotMove
 
@@ -65,6 +65,7 @@ class CellListAppendInConstruct(Rule):
     consequence = Consequence.ERROR
     triggers = (b"CellList", b"CellDict", b"SequentialCell", b"ModuleList")
     nodes = (ast.Call, ast.Assign)
+    names = _METHODS
 
     def visit(self, node: ast.AST, context: FunctionContext) -> Iterable[Finding]:
         holder = _changed(node)

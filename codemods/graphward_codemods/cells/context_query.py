@@ -10,7 +10,7 @@ from graphward.rules.finding import Consequence, Finding
 from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
-from ..control.class_in_graph import module_statement
+from .._blocks import module_statement
 from ._from_init import Keeper
 from ._moving import CannotMove
 
@@ -79,6 +79,7 @@ class ContextQuery(Rule):
     consequence = Consequence.ERROR
     triggers = tuple(sorted(name.encode() for name in _SHORT))
     nodes = (ast.Call,)
+    names = _SHORT
 
     def visit(self, node: ast.AST, context: FunctionContext) -> Iterable[Finding]:
         assert isinstance(node, ast.Call)

@@ -57,6 +57,7 @@ class CustomGradient(Rule):
     consequence = Consequence.ERROR
     triggers = (b".apply",)
     nodes = (ast.Call,)
+    names = frozenset({"apply"})
 
     def visit(self, node: ast.AST, context: FunctionContext) -> Iterable[Finding]:
         assert isinstance(node, ast.Call)

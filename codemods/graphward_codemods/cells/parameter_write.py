@@ -53,6 +53,7 @@ class ParameterWrite(Rule):
     consequence = Consequence.ERROR
     triggers = (b".set_data", b".assign_value")
     nodes = (ast.Call,)
+    names = _METHODS
 
     def visit(self, node: ast.AST, context: FunctionContext) -> Iterable[Finding]:
         assert isinstance(node, ast.Call)

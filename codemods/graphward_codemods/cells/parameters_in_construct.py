@@ -63,6 +63,7 @@ class ParametersInConstruct(Rule):
     consequence = Consequence.ERROR
     triggers = tuple(f".{m}".encode() for m in (*_LISTS, *_NAMED, *_CELLS))
     nodes = (ast.Call,)
+    names = _CELLS | frozenset(_LISTS) | frozenset(_NAMED)
 
     def visit(self, node: ast.AST, context: FunctionContext) -> Iterable[Finding]:
         assert isinstance(node, ast.Call)

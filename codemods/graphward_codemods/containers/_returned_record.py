@@ -8,7 +8,7 @@ from graphward.analysis.names import all_arguments
 from graphward.analysis.tree import preorder
 from graphward.rules.context import FunctionContext
 
-from ..control._blocks import CannotRewrite, step_of
+from .._blocks import CannotRewrite, step_of
 
 
 def switch(plain: list[ast.Return], records: list[ast.Return], context: FunctionContext) -> list[str]:

@@ -10,7 +10,7 @@ from graphward.rules.finding import Consequence, Finding
 from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
-from ..control._blocks import CannotRewrite, indent_of, replace_statement
+from .._blocks import CannotRewrite, indent_of, replace_statement
 
 _DEFAULTS = {"int": "0", "float": "0.0", "list": "[]", "dict": "{}", "bool": "False", "str": '""'}
 _LIKE_LISTS = frozenset({"append", "pop", "extend", "insert", "index", "count", "clear"})
@@ -61,6 +61,7 @@ class CollectionsInGraph(Rule):
     consequence = Consequence.ERROR
     triggers = (b"defaultdict", b"deque")
     nodes = (ast.Call,)
+    names = frozenset({"defaultdict", "deque"})
 
     def visit(self, node: ast.AST, context: FunctionContext) -> Iterable[Finding]:
         assert isinstance(node, ast.Call)

@@ -11,8 +11,8 @@ from graphward.rules.finding import Consequence, Finding
 from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
+from .._blocks import fresh
 from .._python import is_builtin, split_comprehension, traced_name
-from ..control._blocks import fresh
 
 _NAMES = frozenset({"dict", "OrderedDict"})
 
@@ -59,6 +59,7 @@ class DictCall(Rule):
     consequence = Consequence.FALLBACK
     triggers = (b"dict(", b"OrderedDict(")
     nodes = (ast.Call,)
+    names = _NAMES
 
     def visit(self, node: ast.AST, context: FunctionContext) -> Iterable[Finding]:
         assert isinstance(node, ast.Call)

@@ -11,8 +11,8 @@ from graphward.rules.finding import Consequence, Finding
 from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
+from .._blocks import CannotRewrite, fresh, indent_of, insert_before, replace_statement, step_of
 from .._python import is_later, read_after
-from ..control._blocks import CannotRewrite, fresh, indent_of, insert_before, replace_statement, step_of
 
 _METHODS = frozenset({"pop", "popitem", "setdefault", "copy", "update"})
 
@@ -62,6 +62,7 @@ class DictMethods(Rule):
     consequence = Consequence.ERROR
     triggers = (b".pop(", b".popitem(", b".setdefault(", b".copy(", b".update(")
     nodes = (ast.Call,)
+    names = _METHODS
 
     def visit(self, node: ast.AST, context: FunctionContext) -> Iterable[Finding]:
         assert isinstance(node, ast.Call)

@@ -10,7 +10,7 @@ from graphward.rules.context import FunctionContext
 from graphward.rules.finding import Consequence, Finding
 from graphward.rules.rule import Rule
 
-from ..control._blocks import CannotRewrite, indent_of, replace_statement
+from .._blocks import CannotRewrite, indent_of, replace_statement
 
 
 class DictUnion(Rule):

@@ -11,7 +11,7 @@ from graphward.rules.finding import Consequence, Finding
 from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
-from ..control._blocks import CannotRewrite, indent_of, replace_statement
+from .._blocks import CannotRewrite, indent_of, replace_statement
 
 _CONSTANT = frozenset({"sort", "remove", "copy"})
 _TRACED = frozenset({"extend", "insert", "reverse"})
@@ -60,6 +60,7 @@ class ListMethods(Rule):
     consequence = Consequence.FALLBACK
     triggers = (b".sort(", b".remove(", b".copy()", b".extend(", b".insert(", b".reverse()")
     nodes = (ast.Call,)
+    names = _CONSTANT | _TRACED
 
     def visit(self, node: ast.AST, context: FunctionContext) -> Iterable[Finding]:
         assert isinstance(node, ast.Call)

@@ -11,8 +11,8 @@ from graphward.rules.finding import Consequence, Finding
 from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
+from .._blocks import CannotRewrite, fresh, indent_of, insert_before, replace_statement, step_of
 from .._python import is_later
-from ..control._blocks import CannotRewrite, fresh, indent_of, insert_before, replace_statement, step_of
 
 
 class NestedComprehension(Rule):

@@ -11,8 +11,8 @@ from graphward.rules.finding import Consequence, Finding
 from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
+from .._blocks import siblings
 from .._python import is_builtin
-from ..control._blocks import siblings
 
 _VIEWS = frozenset({"keys", "values", "items"})
 
@@ -62,6 +62,7 @@ class NextOfIterator(Rule):
     consequence = Consequence.DIVERGENCE
     triggers = (b"next(",)
     nodes = (ast.Call,)
+    names = frozenset({"next"})
 
     def visit(self, node: ast.AST, context: FunctionContext) -> Iterable[Finding]:
         assert isinstance(node, ast.Call)

@@ -10,8 +10,8 @@ from graphward.rules.finding import Consequence, Finding
 from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
+from .._blocks import CannotRewrite, own_nodes
 from .._call_side import check_call_side, insert_call_side
-from ..control._blocks import CannotRewrite, own_nodes
 
 
 class NoneInReturnedTuple(Rule):

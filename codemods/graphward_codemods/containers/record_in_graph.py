@@ -13,8 +13,8 @@ from graphward.rules.rewrite import Rewrite
 from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
+from .._blocks import CannotRewrite, step_of
 from .._call_side import check_call_side, insert_call_side
-from ..control._blocks import CannotRewrite, step_of
 from ._records import Made, made_by
 from ._returned_record import call_of, switch
 

@@ -57,6 +57,7 @@ class TypeComparison(Rule):
     consequence = Consequence.FALLBACK
     triggers = (b"type(",)
     nodes = (ast.Call,)
+    names = frozenset({"type"})
 
     def visit(self, node: ast.AST, context: FunctionContext) -> Iterable[Finding]:
         assert isinstance(node, ast.Call)

@@ -10,7 +10,7 @@ from graphward.analysis.names import dotted
 from graphward.rules.context import FunctionContext
 from graphward.source.precedence import guarded
 
-from ._blocks import own_nodes
+from .._blocks import own_nodes
 
 ANY = "Exception"
 _BROAD = frozenset({"Exception", "BaseException"})

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from ._blocks import CannotRewrite
+from .._blocks import CannotRewrite
 
 _PLAIN_CLASSES = frozenset({"int", "float", "str", "bool", "bytes", "list", "tuple", "dict"})
 

@@ -8,10 +8,9 @@ from graphward.analysis.kinds import Kind, Tag
 from graphward.rules.context import FunctionContext
 from graphward.source.precedence import guarded
 
-from ._blocks import siblings
+from .._blocks import siblings
 
 _FLOATS = {"float16": 2, "bfloat16": 2, "float32": 4, "float64": 8}
-_NUMBERS = (int, float)
 
 
 def is_traced(kind: Kind) -> bool:
@@ -57,14 +56,6 @@ def _unwrapped(node: ast.expr) -> list[ast.expr]:
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "int" and node.args:
         return [node, node.args[0]]
     return [node]
-
-
-def number(node: ast.expr | None) -> int | float | bool | None:
-    """The value of a literal number, with its sign; else None."""
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        inner = number(node.operand)
-        return None if inner is None else -inner
-    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, _NUMBERS) else None
 
 
 def assigned_before(name: str, statement: ast.stmt, context: FunctionContext) -> ast.Assign | None:

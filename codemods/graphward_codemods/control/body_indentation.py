@@ -11,7 +11,7 @@ from graphward.rules.finding import Consequence, Finding, Span
 from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
-from ._blocks import comments_of
+from .._blocks import comments_of
 
 
 class BodyIndentation(Rule):

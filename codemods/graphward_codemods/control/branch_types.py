@@ -14,8 +14,9 @@ from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 from graphward.source.precedence import guarded
 
-from ._blocks import siblings
-from ._traced import assigned_before, dtype_text, number, traced_test, wider
+from .._blocks import siblings
+from .._python import literal_number
+from ._traced import assigned_before, dtype_text, traced_test, wider
 
 _CASTS = frozenset({"astype", "to", "half", "float", "int", "long", "bool", "double", "short", "byte", "type"})
 
@@ -160,7 +161,7 @@ def _found(
             message = f"{pair.what} is a Tensor on one way and None on the other"
             reason = "not changed by itself: return a Tensor on both ways, and the condition with it"
             return message, Consequence.FALLBACK, context.rewrite().manual("Give a Tensor on both ways", reason)
-        if number(value) is not None and kind.tag is Tag.CONSTANT:
+        if literal_number(value) is not None and kind.tag is Tag.CONSTANT:
             message = f"{pair.what} is a Tensor on one way and a number on the other"
             return message, Consequence.ERROR, _as_tensor(value, tensor, context)
     texts = [v.value for v in (pair.first, pair.second) if isinstance(v, ast.Constant) and isinstance(v.value, str)]

@@ -11,7 +11,7 @@ from graphward.rules.finding import Consequence, Finding
 from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
-from ._blocks import CannotRewrite, block_lines, first_line, remove_statement
+from .._blocks import CannotRewrite, block_lines, module_statement, remove_statement
 
 
 class ClassInGraph(Rule):
@@ -82,18 +82,6 @@ def _fix(node: ast.ClassDef, context: FunctionContext) -> Fix:
     except CannotRewrite as reason:
         return context.rewrite().manual(title, f"not moved by itself: {reason}")
     return rewrite.unsafe(title, "the class is made once, not at each call")
-
-
-def module_statement(context: FunctionContext) -> int:
-    """The line of the module's own statement that the function stands in, decorators and comments above included."""
-    line = context.function.first_line
-    body = context.module.tree.body
-    around = next(s for s in body if first_line(s) <= line <= (s.end_lineno or s.lineno))
-    anchor = first_line(around)
-    source = context.module.source
-    while anchor > 1 and source.line_bytes(anchor - 1).startswith(b"#"):
-        anchor -= 1
-    return anchor
 
 
 def _check(node: ast.ClassDef, context: FunctionContext) -> None:

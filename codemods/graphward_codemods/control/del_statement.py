@@ -11,7 +11,7 @@ from graphward.rules.finding import Consequence, Finding
 from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
-from ._blocks import CannotRewrite, fresh, indent_of, remove_statement, replace_statement
+from .._blocks import CannotRewrite, fresh, indent_of, remove_statement, replace_statement
 
 
 class DelStatement(Rule):

@@ -11,7 +11,7 @@ from graphward.rules.rewrite import Rewrite
 from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
-from ._blocks import CannotRewrite, indent_of, remove_statement, replace_statement
+from .._blocks import CannotRewrite, indent_of, remove_statement, replace_statement
 
 _NAMES = frozenset({"eval", "exec", "globals", "locals", "vars", "dir"})
 
@@ -56,6 +56,7 @@ class DynamicNames(Rule):
     consequence = Consequence.ERROR
     triggers = tuple(name.encode() for name in sorted(_NAMES))
     nodes = (ast.Call,)
+    names = _NAMES
 
     def visit(self, node: ast.AST, context: FunctionContext) -> Iterable[Finding]:
         assert isinstance(node, ast.Call)

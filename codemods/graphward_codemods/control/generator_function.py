@@ -12,7 +12,7 @@ from graphward.rules.rewrite import Rewrite
 from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
-from ._blocks import CannotRewrite, first_line, fresh, own_nodes, stands_alone, starts_line
+from .._blocks import CannotRewrite, first_line, fresh, own_nodes, stands_alone, starts_line
 
 _CONSUMERS = frozenset(
     {"list", "tuple", "sum", "max", "min", "any", "all", "enumerate", "zip", "map", "filter", "sorted", "reversed"}

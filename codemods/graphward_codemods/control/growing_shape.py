@@ -10,8 +10,9 @@ from graphward.rules.finding import Consequence, Finding
 from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
-from ._blocks import own_nodes
-from ._traced import assigned_before, is_traced_loop, number
+from .._blocks import own_nodes
+from .._python import literal_number
+from ._traced import assigned_before, is_traced_loop
 
 _JOINERS = frozenset({"cat", "concat", "concatenate", "Concat", "hstack", "vstack", "dstack", "append", "column_stack"})
 
@@ -108,11 +109,11 @@ def _counter_start(node: ast.While, context: FunctionContext) -> tuple[ast.Call,
     if not (isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and len(test.ops) == 1):
         return None
     name = test.left.id
-    if number(test.comparators[0]) is None:
+    if literal_number(test.comparators[0]) is None:
         return None
     before = assigned_before(name, node, context)
     call = before.value if before is not None else None
-    if not (isinstance(call, ast.Call) and call.args and number(call.args[0]) is not None):
+    if not (isinstance(call, ast.Call) and call.args and literal_number(call.args[0]) is not None):
         return None
     if context.resolve(call.func) not in ("mindspore.Tensor", "mindspore.tensor"):
         return None
@@ -122,10 +123,10 @@ def _counter_start(node: ast.While, context: FunctionContext) -> tuple[ast.Call,
             parent = parents[use]
             if isinstance(parent, ast.BinOp):
                 other = parent.right if parent.left is use else parent.left
-                plain = number(other) is not None and isinstance(parents[parent], ast.Assign)
+                plain = literal_number(other) is not None and isinstance(parents[parent], ast.Assign)
             else:
                 plain = parent is test or isinstance(parent, ast.Assign) or (
-                    isinstance(parent, ast.AugAssign) and number(parent.value) is not None
+                    isinstance(parent, ast.AugAssign) and literal_number(parent.value) is not None
                 )
             if not plain:
                 return None

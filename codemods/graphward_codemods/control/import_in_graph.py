@@ -15,7 +15,7 @@ from graphward.rules.rewrite import Rewrite
 from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix, ImportRequest
 
-from ._blocks import CannotRewrite, fresh, remove_statement
+from .._blocks import CannotRewrite, fresh, remove_statement
 
 _HARMLESS = frozenset({"mindspore", "numpy", *sys.stdlib_module_names})
 

@@ -10,8 +10,8 @@ from graphward.rules.finding import Consequence, Finding
 from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
-from ._blocks import CannotRewrite, block_lines, indent_of, own_nodes, replace_statement, step_of
-from ._traced import number
+from .._blocks import CannotRewrite, block_lines, indent_of, own_nodes, replace_statement, step_of
+from .._python import literal_number
 
 # A round of a loop takes two calls, each `if` in it one more; the limit is 1000 calls.
 _ROUND, _BRANCH, _LIMIT = 2, 1, 1000
@@ -75,7 +75,7 @@ def _bounds(node: ast.For) -> tuple[int, int, int] | None:
     call = node.iter
     if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "range"):
         return None
-    values = [number(a) for a in call.args]
+    values = [literal_number(a) for a in call.args]
     if not values or call.keywords or not all(type(v) is int for v in values):
         return None
     numbers = [v for v in values if isinstance(v, int)]

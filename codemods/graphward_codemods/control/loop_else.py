@@ -10,7 +10,7 @@ from graphward.rules.finding import Consequence, Finding
 from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
-from ._blocks import (
+from .._blocks import (
     CannotRewrite,
     block_lines,
     fresh,

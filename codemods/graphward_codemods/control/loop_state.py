@@ -13,8 +13,9 @@ from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 from graphward.source.precedence import guarded
 
-from ._blocks import CannotRewrite, block_lines, indent_of, own_nodes, replace_statement
-from ._traced import assigned_before, dtype_text, is_traced_loop, number, parts, traced_test
+from .._blocks import CannotRewrite, block_lines, indent_of, own_nodes, replace_statement
+from .._python import literal_number
+from ._traced import assigned_before, dtype_text, is_traced_loop, parts, traced_test
 
 
 class LoopState(Rule):
@@ -116,7 +117,7 @@ def _counted(node: ast.While, context: FunctionContext) -> set[str]:
 
 def _is_number_before(name: str, node: ast.stmt, context: FunctionContext) -> bool:
     before = assigned_before(name, node, context)
-    return before is not None and number(before.value) is not None
+    return before is not None and literal_number(before.value) is not None
 
 
 def _counter_fix(name: str, node: ast.While, context: FunctionContext) -> Fix:
@@ -125,7 +126,7 @@ def _counter_fix(name: str, node: ast.While, context: FunctionContext) -> Fix:
     before = assigned_before(name, node, context)
     assert before is not None
     reason = _needs_number(name, context)
-    if isinstance(number(before.value), bool):
+    if isinstance(literal_number(before.value), bool):
         # `and not flag` over a Tensor flag compiles, by a detour over the interpreter.
         reason = f"{name} is a flag; count with a Tensor that is 0 or 1, or break off instead"
     if reason:
@@ -146,7 +147,7 @@ def _counter_fix(name: str, node: ast.While, context: FunctionContext) -> Fix:
 
 
 def _make_tensor(value: ast.expr, context: FunctionContext, rewrite: Rewrite) -> None:
-    known = number(value)
+    known = literal_number(value)
     made = rewrite.spell("mindspore.Tensor")
     spelled = rewrite.spell(f"mindspore.{'int32' if isinstance(known, int) else 'float32'}")
     rewrite.replace(value, f"{made}({context.text(value)}, {spelled})", context.parent(value))
@@ -221,13 +222,13 @@ def _grown(node: ast.While | ast.For, context: FunctionContext) -> list[tuple[st
         if before is None:
             continue
         none = isinstance(before.value, ast.Constant) and before.value.value is None
-        if number(before.value) is None and not none:
+        if literal_number(before.value) is None and not none:
             continue
         maker = value if none or isinstance(statement, ast.AugAssign) else _other_side(value, target.id)
         if maker is None or not context.kind(maker).is_tensor:
             continue
         # An integer Tensor and a number that is counted join.
-        if not none and _is_integer(maker, context) and isinstance(number(before.value), int):
+        if not none and _is_integer(maker, context) and isinstance(literal_number(before.value), int):
             continue
         found.append((target.id, maker))
     return found
@@ -255,7 +256,7 @@ def _is_integer(value: ast.expr, context: FunctionContext) -> bool:
 def _starts_as_none(name: str, node: ast.stmt, context: FunctionContext) -> bool:
     before = assigned_before(name, node, context)
     assert before is not None
-    return number(before.value) is None
+    return literal_number(before.value) is None
 
 
 def _said(name: str, node: ast.stmt, context: FunctionContext) -> str:
@@ -274,7 +275,7 @@ def _typed_fix(name: str, value: ast.expr, node: ast.stmt, context: FunctionCont
     if "\n" in text or (made_inside and context.kind(value).dtype is None):
         advice = f"give {name} the dtype that it has in the loop"
         return rewrite.manual(title, f"not changed by itself: {advice}")
-    if number(before.value) is None:
+    if literal_number(before.value) is None:
         if made_inside:
             advice = f"give {name} the type and shape that it has in the loop"
             return rewrite.manual(title, f"not changed by itself: {advice}")

@@ -12,7 +12,7 @@ from graphward.rules.finding import Consequence, Finding
 from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
-from ._blocks import CannotRewrite, block_lines, fresh, indent_of, replace_statement, step_of
+from .._blocks import CannotRewrite, block_lines, fresh, indent_of, replace_statement, step_of
 from ._patterns import condition
 
 

@@ -11,7 +11,7 @@ from graphward.rules.finding import Consequence, Finding
 from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
-from ._blocks import CannotRewrite, block_lines, indent_of, own_nodes, replace_statement, step_of
+from .._blocks import CannotRewrite, block_lines, indent_of, own_nodes, replace_statement, step_of
 from ._traced import traced_test
 
 

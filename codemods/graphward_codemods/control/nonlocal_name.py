@@ -12,7 +12,7 @@ from graphward.rules.rewrite import Rewrite
 from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
-from ._blocks import CannotRewrite, fresh, own_nodes, stands_alone, starts_line, taken_names
+from .._blocks import CannotRewrite, fresh, own_nodes, stands_alone, starts_line, taken_names
 from ._order import evaluated_before, is_certain
 
 

@@ -11,7 +11,8 @@ from graphward.rules.finding import Consequence, Finding
 from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
-from ._blocks import CannotRewrite, insert_before, own_nodes
+from .._blocks import CannotRewrite, insert_before, own_nodes
+from ._traced import parts
 
 _MAX_DEPTH = 4
 
@@ -125,15 +126,7 @@ def _is_traced(bindings: list[ast.Name], place: ast.stmt, context: FunctionConte
 
 
 def _is_tensor(test: ast.expr, context: FunctionContext) -> bool:
-    return any(context.kind(n).is_tensor for n in _parts(test))
-
-
-def _parts(test: ast.expr) -> list[ast.expr]:
-    if isinstance(test, ast.BoolOp):
-        return [p for v in test.values for p in _parts(v)]
-    if isinstance(test, ast.UnaryOp):
-        return _parts(test.operand)
-    return [test]
+    return any(context.kind(n).is_tensor for n in parts(test))
 
 
 def _copied(

@@ -10,7 +10,7 @@ from graphward.rules.finding import Consequence, Finding
 from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
-from ._blocks import CannotRewrite, block_lines, indent_of, own_nodes, replace_statement, step_of
+from .._blocks import CannotRewrite, block_lines, indent_of, own_nodes, replace_statement, step_of
 from ._traced import is_believed
 
 
@@ -58,6 +58,7 @@ class RangeOfTensor(Rule):
     consequence = Consequence.ERROR
     triggers = (b"range(", b"arange(")
     nodes = (ast.Call,)
+    names = frozenset({"range"})
 
     def visit(self, node: ast.AST, context: FunctionContext) -> Iterable[Finding]:
         assert isinstance(node, ast.Call)

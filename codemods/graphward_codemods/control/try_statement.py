@@ -10,12 +10,13 @@ from graphward.rules.finding import Consequence, Finding
 from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
-from ._blocks import (
+from .._blocks import (
     CannotRewrite,
     block_lines,
     fresh,
     indent_of,
     leaves,
+    module_statement,
     own_nodes,
     remove_statement,
     replace_statement,
@@ -23,7 +24,6 @@ from ._blocks import (
     step_of,
 )
 from ._handlers import ANY, exceptions, raised, test_for
-from .class_in_graph import module_statement
 
 _TRY: tuple[type[ast.AST], ...] = tuple(c for n in ("Try", "TryStar") if (c := getattr(ast, n, None)) is not None)
 _IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError", ANY})

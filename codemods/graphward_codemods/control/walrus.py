@@ -12,7 +12,7 @@ from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 from graphward.source.precedence import guarded
 
-from ._blocks import (
+from .._blocks import (
     CannotRewrite,
     block_lines,
     first_line,

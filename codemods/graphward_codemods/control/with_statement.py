@@ -13,7 +13,7 @@ from graphward.rules.rewrite import Rewrite
 from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
-from ._blocks import CannotRewrite, block_lines, indent_of, own_nodes, replace_statement
+from .._blocks import CannotRewrite, block_lines, indent_of, own_nodes, replace_statement
 
 # Contexts that change no value: what they do (record, time, silence, name) does not happen inside a graph anyway.
 _HARMLESS = {

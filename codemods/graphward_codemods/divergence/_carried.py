@@ -9,9 +9,9 @@ from graphward.rules.context import FunctionContext
 from graphward.rules.rewrite import Rewrite
 from graphward.source.fixes import Fix
 
+from .._blocks import CannotRewrite, remove_statement
 from ..cells._attributes import free_name, taken_names
 from ..cells._initializer import Initializer
-from ..control._blocks import CannotRewrite, remove_statement
 from ._carriers import Outgoing, assign_text, check_arithmetic, parameter_text, tensor_text
 
 

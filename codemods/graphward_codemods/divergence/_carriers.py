@@ -8,8 +8,8 @@ from graphward.analysis.tree import preorder
 from graphward.rules.context import FunctionContext
 from graphward.rules.rewrite import Rewrite
 
+from .._blocks import CannotRewrite, fresh
 from .._call_side import check_call_side, insert_call_side
-from ..control._blocks import CannotRewrite, fresh
 
 # Where a Python number may become a Tensor of no dimension without the compiler minding.
 _ARITHMETIC = (ast.BinOp, ast.Compare, ast.UnaryOp, ast.Return, ast.Assign, ast.AugAssign, ast.If, ast.IfExp, ast.Expr)

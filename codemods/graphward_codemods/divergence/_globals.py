@@ -10,13 +10,16 @@ from graphward.analysis.kinds import literal
 from graphward.analysis.module import FunctionInfo, Module
 from graphward.rules.context import FunctionContext
 
-from ..control._blocks import CannotRewrite
+from .._blocks import CannotRewrite
+from .._python import literal_number
 from ._carried import Place
-from ._state import literal_number, number_dtype
+from ._state import number_dtype
 
 
 def declared_globals(function: FunctionInfo) -> set[str]:
     """The names that a function declares `global`."""
+    if b"global " not in function.module.source.utf8:
+        return set()
     return {name for node in function.nodes if isinstance(node, ast.Global) for name in node.names}
 
 

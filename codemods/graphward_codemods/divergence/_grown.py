@@ -9,9 +9,9 @@ from graphward.analysis.ownership import Source, ownership
 from graphward.rules.context import FunctionContext
 from graphward.source.fixes import Fix
 
+from .._blocks import CannotRewrite, remove_statement
 from ..cells._attributes import free_name, taken_names
 from ..cells._initializer import Initializer
-from ..control._blocks import CannotRewrite, remove_statement
 from ._carriers import Outgoing, local_name, parameter_text
 
 

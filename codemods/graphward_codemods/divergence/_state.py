@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 from graphward.analysis.kinds import Kind, Tag
@@ -80,7 +81,9 @@ def attribute_of(context: FunctionContext, cell: ClassInfo, name: str) -> Attrib
     starts: list[tuple[FunctionInfo, Write]] = []
     for known in context.project.mro(cell):
         for method in known.methods.values():
-            for _, write in writes_in(method, name):
+            for written, write in context.once((writes_in, method), partial(writes_in, method)):
+                if written != name:
+                    continue
                 if method.name == "__init__":
                     starts.append((method, write))
                 else:
@@ -114,16 +117,6 @@ def number_dtype(kinds: list[Kind]) -> str | None:
     if types == {"bool"}:
         return "bool_"
     return "float32" if "float" in types else "int32"
-
-
-def literal_number(node: ast.expr | None) -> int | float | bool | None:
-    """The value of a literal number, a sign included."""
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        inner = literal_number(node.operand)
-        return None if inner is None or isinstance(inner, bool) else -inner
-    if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
-        return node.value
-    return None
 
 
 def literal_item(held: ast.expr | None, key: object) -> ast.expr | None:

@@ -11,9 +11,9 @@ from graphward.rules.context import FunctionContext
 from graphward.rules.rewrite import Rewrite
 from graphward.source.fixes import Fix
 
+from .._blocks import CannotRewrite, remove_statement
+from .._python import literal_number
 from ..cells._initializer import Initializer
-from ..cells._moving import CannotMove
-from ..control._blocks import CannotRewrite, remove_statement
 from ._carried import carry
 from ._carriers import Outgoing, assign_text, check_arithmetic, local_name, parameter_text, tensor_text
 from ._globals import item_place
@@ -23,7 +23,6 @@ from ._state import (
     Write,
     attribute_of,
     literal_item,
-    literal_number,
     number_dtype,
     reads_of,
     self_attribute,
@@ -50,7 +49,7 @@ class StatePlan:
                 fix = way(name)
                 if fix not in found:
                     found.append(fix)
-            except (CannotRewrite, CannotMove) as reason:
+            except CannotRewrite as reason:
                 reasons.append(str(reason))
         if found:
             return tuple(found)

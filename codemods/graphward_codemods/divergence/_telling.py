@@ -9,7 +9,7 @@ from graphward.analysis.names import statements
 from graphward.analysis.ownership import Holder, ownership
 from graphward.rules.context import FunctionContext
 
-from ..control._blocks import siblings
+from .._blocks import siblings
 
 # Views that `reshape` to the shape of the other undoes.
 _RESHAPES = frozenset(

@@ -12,7 +12,7 @@ from graphward.analysis.regions import Reached
 from graphward.rules.context import FunctionContext
 from graphward.rules.rewrite import Rewrite
 
-from ..control._blocks import CannotRewrite, indent_of, last_line, stands_alone
+from .._blocks import CannotRewrite, indent_of, last_line, stands_alone
 
 CONTAINERS = frozenset({Tag.SEQUENCE, Tag.DICT})
 _MAX_CALLERS = 5

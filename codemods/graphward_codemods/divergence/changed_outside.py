@@ -11,11 +11,11 @@ from graphward.rules.finding import Consequence, Finding
 from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
-from ..cells._moving import CannotMove
-from ..control._blocks import CannotRewrite
+from .._blocks import CannotRewrite
+from .._python import literal_number
 from ._carried import carry
 from ._globals import global_place, written_elsewhere
-from ._state import attribute_of, literal_number, self_attribute
+from ._state import attribute_of, self_attribute
 from ._state_fixes import StatePlan
 
 
@@ -77,7 +77,7 @@ class ChangedOutside(Rule):
         cell = function.owner
         if cell is None or function.receiver is None:
             return
-        setters = _set_outside(context, cell)
+        setters = context.once((_set_outside, cell), lambda: _set_outside(context, cell))
         seen: set[str] = set()
         for node in function.loads if setters else ():
             name = self_attribute(node, function.receiver)
@@ -145,14 +145,14 @@ def _called_by_init(cell: ClassInfo) -> set[str]:
 def _in_parameter(context: FunctionContext, cell: ClassInfo, name: str) -> Fix:
     try:
         return StatePlan(context, cell).parameter(name)
-    except (CannotRewrite, CannotMove) as reason:
+    except CannotRewrite as reason:
         return _manual(context, f"self.{name}", reason)
 
 
 def _carried(context: FunctionContext, name: str) -> Fix:
     try:
         return carry(context, global_place(context, name), [])
-    except (CannotRewrite, CannotMove) as reason:
+    except CannotRewrite as reason:
         return _manual(context, name, reason)
 
 

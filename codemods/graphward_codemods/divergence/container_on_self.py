@@ -11,10 +11,9 @@ from graphward.rules.finding import Consequence, Finding
 from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
-from ..cells._moving import CannotMove
-from ..control._blocks import CannotRewrite
+from .._blocks import CannotRewrite
 from ._grown import move_appends
-from ._mutations import NODES, changed, mutation_at
+from ._mutations import MUTATORS, NODES, changed, mutation_at
 from ._state import self_attribute, writes_in
 
 
@@ -64,6 +63,7 @@ class ContainerOnSelf(Rule):
     consequence = Consequence.DIVERGENCE
     triggers = (b"self.",)
     nodes = NODES
+    names = MUTATORS
 
     def visit(self, node: ast.AST, context: FunctionContext) -> Iterable[Finding]:
         mutation = mutation_at(node, context)
@@ -83,6 +83,6 @@ class ContainerOnSelf(Rule):
 def _fix(context: FunctionContext, source: Source) -> Fix:
     try:
         return move_appends(context, source)
-    except (CannotRewrite, CannotMove) as reason:
+    except CannotRewrite as reason:
         advice = f"{reason}; give the values back and keep {source.name} in the caller, or count in a Parameter"
         return context.rewrite().manual("Keep the list outside of the graph", advice)

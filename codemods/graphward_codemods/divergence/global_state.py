@@ -12,12 +12,11 @@ from graphward.rules.finding import Consequence, Finding
 from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
-from ..cells._moving import CannotMove
-from ..control._blocks import CannotRewrite
+from .._blocks import CannotRewrite
 from ._carried import carry
 from ._globals import global_place, item_place, rebound_globals
 from ._grown import move_appends
-from ._mutations import changed, mutation_at
+from ._mutations import MUTATORS, NODES, changed, mutation_at
 from ._state import literal_item
 
 
@@ -66,6 +65,8 @@ class GlobalState(Rule):
     name = "global-state"
     consequence = Consequence.DIVERGENCE
     triggers = (b"global ", b"]", b".append(", b".update(", b"=")
+    nodes = NODES
+    names = MUTATORS
 
     def visit_function(self, context: FunctionContext) -> Iterable[Finding]:
         function = context.function
@@ -74,11 +75,8 @@ class GlobalState(Rule):
             message = f"the global {name} is not rebound: the graph took its value when it was compiled"
             for statement in statements:
                 yield context.finding(self, statement, message, fixes=(fix,))
-        for node in function.nodes:
-            if isinstance(node, (ast.Call, ast.Assign, ast.AugAssign)):
-                yield from self._changed(node, context)
 
-    def _changed(self, node: ast.AST, context: FunctionContext) -> Iterable[Finding]:
+    def visit(self, node: ast.AST, context: FunctionContext) -> Iterable[Finding]:
         target = _class_target(node, context)
         if target is not None:
             message = f"{context.text(target)} is written by the interpreter, at each call"
@@ -141,21 +139,21 @@ def _rebound(context: FunctionContext, name: str) -> Fix:
                     raise CannotRewrite(f"{', '.join(node.names)} are declared together")
                 drop.append(node)
         return carry(context, place, drop)
-    except (CannotRewrite, CannotMove) as reason:
+    except CannotRewrite as reason:
         return _manual(context, name, reason)
 
 
 def _item(context: FunctionContext, target: ast.Subscript | ast.Attribute, start: ast.expr | None) -> Fix:
     try:
         return carry(context, item_place(context, target, start), [])
-    except (CannotRewrite, CannotMove) as reason:
+    except CannotRewrite as reason:
         return _manual(context, context.text(target), reason)
 
 
 def _appended(context: FunctionContext, source: Source) -> Fix:
     try:
         return move_appends(context, source)
-    except (CannotRewrite, CannotMove) as reason:
+    except CannotRewrite as reason:
         return _manual(context, source.name, reason)
 
 

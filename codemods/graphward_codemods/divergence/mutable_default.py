@@ -10,7 +10,7 @@ from graphward.rules.context import FunctionContext
 from graphward.rules.finding import Consequence, Finding
 from graphward.rules.rule import Rule
 
-from ._mutations import NODES, changed, mutation_at
+from ._mutations import MUTATORS, NODES, changed, mutation_at
 
 _LITERALS = (ast.List, ast.Dict, ast.ListComp, ast.DictComp)
 
@@ -59,6 +59,7 @@ class MutableDefault(Rule):
     consequence = Consequence.DIVERGENCE
     triggers = (b"=[", b"={", b"= [", b"= {")
     nodes = NODES
+    names = MUTATORS
 
     def visit(self, node: ast.AST, context: FunctionContext) -> Iterable[Finding]:
         defaults = _mutable_defaults(context.function.node.args)

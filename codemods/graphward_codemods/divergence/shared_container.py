@@ -11,8 +11,8 @@ from graphward.rules.finding import Consequence, Finding
 from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
-from ..control._blocks import CannotRewrite
-from ._mutations import NODES, Mutation, holders_of, mutation_at
+from .._blocks import CannotRewrite
+from ._mutations import MUTATORS, NODES, Mutation, holders_of, mutation_at
 from ._telling import CannotTell, told, update_of
 from ._writes import insert_after, named
 
@@ -65,6 +65,7 @@ class SharedContainer(Rule):
     consequence = Consequence.DIVERGENCE
     triggers = (b"[", b"{", b"list(", b"dict(")
     nodes = NODES
+    names = MUTATORS
 
     def visit(self, node: ast.AST, context: FunctionContext) -> Iterable[Finding]:
         mutation = mutation_at(node, context)

@@ -13,8 +13,8 @@ from graphward.rules.rewrite import Rewrite
 from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
-from ..control._blocks import CannotRewrite, fresh, insert_before
-from ._state import literal_number
+from .._blocks import CannotRewrite, fresh, insert_before
+from .._python import literal_number
 from ._telling import CannotTell, argument_kept_in, definition, told, undone, update_of
 from ._writes import insert_after, named, seen_by
 

@@ -14,7 +14,7 @@ from graphward.rules.finding import Consequence, Finding
 from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
-from ..control._blocks import CannotRewrite, step_of
+from .._blocks import CannotRewrite, step_of
 
 
 class WrappedFunction(Rule):

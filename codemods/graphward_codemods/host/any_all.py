@@ -64,6 +64,7 @@ class AnyAll(Rule):
     consequence = Consequence.FALLBACK
     triggers = (b"any(", b"all(")
     nodes = (ast.Call,)
+    names = frozenset({"all", "any"})
 
     def visit(self, node: ast.AST, context: FunctionContext) -> Iterable[Finding]:
         assert isinstance(node, ast.Call)

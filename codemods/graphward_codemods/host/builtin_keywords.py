@@ -56,6 +56,7 @@ class BuiltinKeywords(Rule):
     consequence = Consequence.ERROR
     triggers = (b"print(", b"zip(", b"max(", b"min(")
     nodes = (ast.Call,)
+    names = _NAMES
 
     def visit(self, node: ast.AST, context: FunctionContext) -> Iterable[Finding]:
         assert isinstance(node, ast.Call)

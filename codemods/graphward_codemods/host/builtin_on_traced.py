@@ -12,8 +12,8 @@ from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 from graphward.source.precedence import guarded
 
+from .._blocks import CannotRewrite, fresh, insert_before
 from .._python import is_builtin, is_later, traced_name
-from ..control._blocks import CannotRewrite, fresh, insert_before
 
 
 class BuiltinOnTraced(Rule):

@@ -11,9 +11,9 @@ from graphward.rules.finding import Consequence, Finding
 from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
+from .._blocks import CannotRewrite, fresh
 from .._call_side import check_call_side, insert_call_side, plain_parameters, signature_text
 from .._python import is_later, is_message, read_after
-from ..control._blocks import CannotRewrite, fresh
 
 _MODULES = ("random.", "numpy.random.", "secrets.")
 _NAMES = frozenset(

@@ -12,8 +12,8 @@ from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 from graphward.source.precedence import guarded
 
+from .._blocks import CannotRewrite, fresh, insert_before, step_of
 from .._python import is_later, traced_name
-from ..control._blocks import CannotRewrite, fresh, insert_before, step_of
 
 _OPERATORS = {"add": "+", "mul": "*", "sub": "-", "truediv": "/", "matmul": "@", "and_": "&", "or_": "|", "concat": "+"}
 
@@ -62,6 +62,7 @@ class ReduceCall(Rule):
     consequence = Consequence.FALLBACK
     triggers = (b"reduce(",)
     nodes = (ast.Call,)
+    names = frozenset({"reduce"})
 
     def visit(self, node: ast.AST, context: FunctionContext) -> Iterable[Finding]:
         assert isinstance(node, ast.Call)

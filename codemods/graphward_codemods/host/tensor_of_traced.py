@@ -60,6 +60,7 @@ class TensorOfTraced(Rule):
     consequence = Consequence.FALLBACK
     triggers = (b"ensor(", b"array(")
     nodes = (ast.Call,)
+    names = frozenset(name.rpartition(".")[2] for name in _MAKERS)
 
     def visit(self, node: ast.AST, context: FunctionContext) -> Iterable[Finding]:
         assert isinstance(node, ast.Call)

@@ -10,8 +10,8 @@ from graphward.rules.finding import Consequence, Finding
 from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
+from .._blocks import remove_statement
 from .._python import is_builtin, is_message, read_after
-from ..control._blocks import remove_statement
 
 _REDUCTIONS = frozenset({"max", "min", "sum", "mean", "prod", "argmax", "argmin"})
 
@@ -62,6 +62,7 @@ class TensorToList(Rule):
     consequence = Consequence.FALLBACK
     triggers = (b".tolist(", b"str(")
     nodes = (ast.Call,)
+    names = frozenset({"str", "tolist"})
 
     def visit(self, node: ast.AST, context: FunctionContext) -> Iterable[Finding]:
         assert isinstance(node, ast.Call)

@@ -53,6 +53,7 @@ class EagerMethod(Rule):
     consequence = Consequence.FALLBACK
     triggers = tuple(f".{name}(".encode() for name in sorted(_OPERATORS))
     nodes = (ast.Call,)
+    names = frozenset(_OPERATORS)
 
     def visit(self, node: ast.AST, context: FunctionContext) -> Iterable[Finding]:
         assert isinstance(node, ast.Call)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ..knowledge.names import COMPILE_TIME_DECORATORS, canonical
 from .module import ClassInfo, FunctionInfo
-from .names import dotted
+from .names import dotted, is_super
 from .project import Project
 
 Target = tuple[FunctionInfo, ClassInfo | None]
@@ -69,7 +69,7 @@ class CallGraph:
                         continue
                     found = self._under(meaning, node, depth)  # type: ignore[arg-type]
                 elif value.__class__ is ast.Call and depth == 1:
-                    if _is_super(value):
+                    if is_super(value):
                         own.append(node)  # type: ignore[arg-type]
                         continue
                     made = self._project.called_class(function, value)
@@ -122,7 +122,7 @@ class CallGraph:
             return self._member(cell, node.attr, "")
         if isinstance(value, ast.Attribute):
             return self._member(cell, value.attr, node.attr)
-        method = self._project.method(cell, node.attr, after=_class_around(function))
+        method = self._project.method(cell, node.attr, after=function.class_around)
         return [(method, cell)] if method and not _runs_while_compiling(method) else []
 
     def _member(self, cell: ClassInfo, attribute: str, method: str) -> list[Target]:
@@ -145,17 +145,6 @@ class CallGraph:
             if called is not None:
                 found.append((called, held))
         return found
-
-
-def _is_super(call: ast.Call) -> bool:
-    return isinstance(call.func, ast.Name) and call.func.id == "super"
-
-
-def _class_around(function: FunctionInfo) -> ClassInfo | None:
-    scope: FunctionInfo | None = function
-    while scope is not None and scope.owner is None:
-        scope = scope.outer
-    return scope.owner if scope else None
 
 
 def _runs_while_compiling(function: FunctionInfo) -> bool:

@@ -11,7 +11,7 @@ from .arithmetic import binary, comparison
 from .call_results import CallResults
 from .kinds import BOOLEAN, CONSTANT, NO_VALUE, STRING, UNKNOWN, Kind, Tag, join, join_all, literal, sequence
 from .module import ClassInfo, FunctionInfo
-from .names import all_arguments, dotted
+from .names import all_arguments, dotted, is_super
 from .narrowing import Environment, narrowed, truth
 from .parts import attribute, item, part, unpacked
 
@@ -34,7 +34,7 @@ class Evaluator:
         self.record = record
         self.receiver = function.receiver
         reached = inference.reached.get(function)
-        self.cell = reached.cell if reached and reached.cell else _owner(function)
+        self.cell = reached.cell if reached and reached.cell else function.class_around
         self.results = CallResults(self)
         self._free: dict[str, Kind] = {}
         self._meanings: dict[str, str | None] = {}
@@ -491,8 +491,8 @@ class Evaluator:
                 qualified = self._meaning(func)
                 if qualified is not None:
                     return self._imported_call(qualified, node, arguments, variable, evidence)
-            if _is_super(value) and self.cell is not None:
-                around = _owner(self.function)
+            if is_super(value) and self.cell is not None:
+                around = self.function.class_around
                 method = self.project.method(self.cell, func.attr, after=around)
                 if method is not None:
                     return self._method_call(func, method, arguments, variable, evidence, node)
@@ -529,17 +529,6 @@ def is_property(method: FunctionInfo) -> bool:
     return bool(method.node.decorator_list) and any(
         name.rpartition(".")[2] in ("property", "cached_property") for name, _ in method.decorators
     )
-
-
-def _is_super(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super"
-
-
-def _owner(function: FunctionInfo) -> ClassInfo | None:
-    scope: FunctionInfo | None = function
-    while scope is not None and scope.owner is None:
-        scope = scope.outer
-    return scope.owner if scope else None
 
 
 # Conditions that may say something of the names in them.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from ..knowledge.api import Result, table
 from .evaluation import Evaluator, is_property
@@ -19,6 +19,7 @@ from .regions import Reached
 from .statements import Interpreter
 from .tree import preorder
 
+Value = TypeVar("Value")
 # Calls into the project are followed this deep from where the first question was asked; Python's stack ends at about
 # three times as many.
 _MAX_DEPTH = 25
@@ -53,8 +54,7 @@ class Inference:
         self.version = version
         self.recorded: RecordedKinds = recorded or {}
         self.closures: dict[ast.Lambda, dict[str, Kind]] = {}
-        # What rules work out once for a run, by keys of their own.
-        self.notes: dict[Hashable, Any] = {}
+        self._notes: dict[Hashable, Any] = {}
         self._functions: dict[FunctionInfo, FunctionKinds] = {}
         # Known for good; what was asked for while one of its callers was being interpreted is computed once more.
         self._final: dict[FunctionInfo, FunctionKinds] = {}
@@ -72,6 +72,13 @@ class Inference:
     def api(self) -> dict[str, Result]:
         """What MindSpore's functions, methods, layers and Primitives give back, by qualified name."""
         return table(self.version)
+
+    def once(self, key: Hashable, make: Callable[[], Value]) -> Value:
+        """What `make` gives, worked out once for the whole run and kept as long as its analysis."""
+        if key not in self._notes:
+            self._notes[key] = make()
+        found: Value = self._notes[key]
+        return found
 
     def release(self) -> None:
         """Forget everything; nothing can be asked any more."""

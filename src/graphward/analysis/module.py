@@ -59,6 +59,14 @@ class FunctionInfo:
         """The parent of each node of the body."""
         return parents(self.node, self.nodes)
 
+    @property
+    def class_around(self) -> ClassInfo | None:
+        """The class whose body the function stands in, itself or with a method around it."""
+        scope: FunctionInfo | None = self
+        while scope is not None and scope.owner is None:
+            scope = scope.outer
+        return scope.owner if scope else None
+
     @cached_property
     def receiver(self) -> str | None:
         """The name of `self`: the first parameter of the method that this is or stands in."""

@@ -35,6 +35,11 @@ def dotted(node: ast.AST) -> str | None:
     return ".".join(reversed(parts))
 
 
+def is_super(node: ast.AST) -> bool:
+    """Whether an expression is a call of `super`."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super"
+
+
 def absolute_import(module: str | None, level: int, package: str) -> str:
     """The absolute module of a `from` import that stands in `package` (empty for a top-level module)."""
     if not level:

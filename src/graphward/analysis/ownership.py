@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 from .inference import Inference
 from .kinds import Tag
@@ -241,17 +240,13 @@ def _binds(node: ast.AST, name: str) -> bool:
     return any(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store) for n in preorder(node))
 
 
-_known: WeakKeyDictionary[Inference, dict[FunctionInfo, Ownership]] = WeakKeyDictionary()
-_callees: WeakKeyDictionary[Inference, dict[ast.AST, FunctionInfo]] = WeakKeyDictionary()
-
-
 def ownership(inference: Inference, function: FunctionInfo) -> Ownership:
     """What is known of a function, computed when first asked for."""
     return _ownership(inference, function, 0)
 
 
 def _ownership(inference: Inference, function: FunctionInfo, depth: int) -> Ownership:
-    known = _known.setdefault(inference, {})
+    known: dict[FunctionInfo, Ownership] = inference.once(Ownership, dict)
     if function not in known:
         known[function] = Ownership(function)  # what recursion sees
         if depth <= _MAX_DEPTH:
@@ -540,11 +535,11 @@ class _Run:
 
 def called_function(inference: Inference, node: ast.Call) -> FunctionInfo | None:
     """The project's function that a call in graph code runs, a Cell's `construct` included; None for all others."""
-    if inference not in _callees:
-        _callees[inference] = {
-            site: callee for callee, reached in inference.reached.items() for _, site in reached.sites
-        }  # fmt: skip
-    return _callees[inference].get(node.func)
+    return inference.once(called_function, lambda: _callees(inference)).get(node.func)
+
+
+def _callees(inference: Inference) -> dict[ast.AST, FunctionInfo]:
+    return {site: callee for callee, reached in inference.reached.items() for _, site in reached.sites}
 
 
 def passed_arguments(callee: FunctionInfo, node: ast.Call) -> dict[str, ast.expr]:

@@ -89,13 +89,14 @@ def _round(
     workspace: Workspace, rules: Sequence[Rule], config: Config, limit: Applicability, only: Sequence[Path] | None,
     session: Proofs, progress: Progress | None,
 ) -> Migration:  # fmt: skip
-    first = check(workspace, rules, config, only=only)
+    analysis = analyse(workspace)
+    first = check(workspace, rules, config, only=only, analysis=analysis)
     candidates = Candidates(first, limit)
     declared_only = config.verify.declared_only
     if not candidates.all and not declared_only:
         return Migration(FixResult({}, first, first, []), first, [])
     files = list({place[0] for c in candidates.all.values() for place in c.places} | set(first.files))
-    coverage = Coverage(workspace, analyse(workspace), config)
+    coverage = Coverage(workspace, analysis, config)
     covered = frozenset(place for target in coverage.declared for place in target.places)
     if declared_only:
         candidates.keep(covered)

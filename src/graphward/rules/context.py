@@ -30,15 +30,6 @@ Value = TypeVar("Value")
 _TOLD = TENSOR._replace(evidence="the compiler's error in this line tells of a Tensor")
 
 
-def once(inference: Inference, key: Hashable, make: Callable[[], Value]) -> Value:
-    """See `Context.once`; for where there is no context."""
-    notes = inference.notes
-    if key not in notes:
-        notes[key] = make()
-    found: Value = notes[key]
-    return found
-
-
 class Context:
     """A place in a module."""
 
@@ -50,7 +41,7 @@ class Context:
 
     def once(self, key: Hashable, make: Callable[[], Value]) -> Value:
         """What `make` gives, worked out once for the whole run and kept as long as its analysis."""
-        return once(self.inference, key, make)
+        return self.inference.once(key, make)
 
     def text(self, node: ast.AST) -> str:
         """The source of a node."""

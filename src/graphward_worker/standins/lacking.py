@@ -7,6 +7,7 @@ from typing import Any, Callable
 
 from .. import graph, messages
 from ..children import Stage
+from ..synchronise import synchronise
 from . import install
 from .registry import StandIn, all_standins, chosen
 
@@ -35,7 +36,7 @@ def lacks(entry: StandIn) -> bool:
     if original is None:
         return False
     try:
-        _synchronise(entry.example(original))
+        synchronise(entry.example(original))
     except Exception as error:
         return messages.lacks_kernel(str(error))
     return False
@@ -49,12 +50,6 @@ def _original(entry: StandIn) -> Any:
             if install.is_primitive(value) and value.name == entry.name:
                 return value
     return None
-
-
-def _synchronise(value: Any) -> None:
-    for item in value if isinstance(value, (tuple, list)) else (value,):
-        if hasattr(item, "asnumpy"):
-            item.asnumpy()
 
 
 class Equipment:
