@@ -69,6 +69,19 @@ def test_help_says_what_a_command_does_and_whether_it_runs_code(command):
         assert "Exit status: 0 " in text and f"graphward {command} " in text.partition("Examples:")[2]
 
 
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("check", ["[default: 2.10]", "[default: functional]"]),
+        ("migrate", ["[default: this one]", "[default: 120]", "[default: 80 % of the machine's]"]),
+        ("verify", ["[tool.graphward.verify.targets]", "[default: this one]", "[default: 120]"]),
+    ],
+)
+def test_help_shows_what_stands_in_brackets(command, said):
+    text = " ".join(word for word in graphward(command, "--help").stdout.split() if word != "│")
+    assert [part for part in said if part not in text] == []
+
+
 def test_the_version():
     result = graphward("--version")
     assert (result.returncode, result.stderr) == (0, "")

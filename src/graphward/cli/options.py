@@ -50,25 +50,26 @@ Ignore = Annotated[
 TargetVersion = Annotated[
     str | None,
     typer.Option("--target-version", metavar="X.Y", help="The MindSpore version that the code must compile under "
-                 "[default: 2.10].", show_default=False),
+                 "\\[default: 2.10].", show_default=False),
 ]  # fmt: skip
 Style = Annotated[
     OpStyle | None,
-    typer.Option("--op-style", help="Write operators as ops.exp(x), ops.Exp()(x) or mint.exp(x) [default: functional].",
+    typer.Option("--op-style", help="Write operators as ops.exp(x), ops.Exp()(x) or mint.exp(x) "
+                 "\\[default: functional].",
                  show_default=False),
 ]  # fmt: skip
 Python = Annotated[
     str | None,
     typer.Option(
-        "--python", metavar="PATH", help="The interpreter that has MindSpore [default: this one].", show_default=False
+        "--python", metavar="PATH", help="The interpreter that has MindSpore \\[default: this one].", show_default=False
     ),
 ]
 Timeout = Annotated[
-    float | None, typer.Option("--timeout", metavar="SECONDS", help="Limit for one run of one version [default: 120].",
-                               min=1, show_default=False),
+    float | None, typer.Option("--timeout", metavar="SECONDS", min=1, show_default=False,
+                               help="Limit for one run of one version \\[default: 120]."),
 ]  # fmt: skip
 Memory = Annotated[
-    int | None, typer.Option("--memory", metavar="MB", help="Limit for one run of one version [default: 80 % of the "
+    int | None, typer.Option("--memory", metavar="MB", help="Limit for one run of one version \\[default: 80 % of the "
                              "machine's].", min=1, show_default=False),
 ]  # fmt: skip
 Export = Annotated[

@@ -51,7 +51,7 @@ def verify(
 
     A target is verified when it compiles whole (fullgraph), keeps no interpreter node, gives the same outputs,
     gradients and state as PyNative, and does not compile again for the same shapes. Inputs come from --input, else
-    from [tool.graphward.verify.targets] in pyproject.toml, else from `graphward record`, else they are inferred.
+    from \\[tool.graphward.verify.targets] in pyproject.toml, else from `graphward record`, else they are inferred.
 
     Exit status: 0 all verified, 1 some are not, 2 usage or internal error, 130 interrupted (Ctrl-C): what is known by
     then is printed.
