@@ -5,11 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
 
+from graphward.analysis.inference import Inference
 from graphward.analysis.kinds import Kind, Tag
 from graphward.analysis.module import FunctionInfo
-from graphward.analysis.regions import Reached
 from graphward.analysis.tree import children, preorder
 from graphward.rules.context import FunctionContext
 
@@ -51,8 +50,8 @@ class HostValues:
         self.bindings: list[tuple[ast.expr, ast.expr]] = []
         self.array_parameters: frozenset[str] = frozenset()
         self._names: set[str] = set()
-        given = _is_given_arrays(context.reached, frozenset())
-        if given or starts(context.function):
+        given = context.function in _given_arrays(context.inference)
+        if given or starts(context.inference, context.function):
             if given:
                 self.array_parameters = self._array_parameters()
             self._split()
@@ -199,20 +198,21 @@ class HostValues:
                         self.lists.add(name.id)
 
 
-_STARTS: WeakKeyDictionary[FunctionInfo, bool] = WeakKeyDictionary()
-
-
-def starts(function: FunctionInfo) -> bool:
+def starts(inference: Inference, function: FunctionInfo) -> bool:
     """Whether arrays can begin in a function by its text: it calls `.asnumpy()`, `.numpy()` or a NumPy function."""
-    found = _STARTS.get(function)
-    if found is None:
-        calls = (node.func for node in function.nodes if isinstance(node, ast.Call))
-        found = _STARTS[function] = b"numpy" in function.module.source.utf8 and any(
-            (isinstance(func, ast.Attribute) and func.attr in ("asnumpy", "numpy"))
-            or _may_take_arrays(function.names.resolve(func))
-            for func in calls
-        )
-    return found
+    return inference.once((starts, function), lambda: any(_starts(function, callee) for callee in function.calls))
+
+
+def _starts(function: FunctionInfo, callee: ast.AST) -> bool:
+    if callee.__class__ is ast.Attribute and callee.attr in ("asnumpy", "numpy"):
+        return True
+    head = callee
+    while head.__class__ is ast.Attribute:
+        head = head.value
+    if head.__class__ is not ast.Name:
+        return False
+    meaning = function.names.lookup(head.id)
+    return meaning is not None and meaning.startswith("numpy") and _may_take_arrays(function.names.resolve(callee))
 
 
 def _may_take_arrays(name: str | None) -> bool:
@@ -223,14 +223,23 @@ def _may_take_arrays(name: str | None) -> bool:
     return not (last in _MAKERS or last in ("finfo", "iinfo", "dtype") or last.startswith("random."))
 
 
-def _is_given_arrays(reached: Reached, seen: frozenset[FunctionInfo]) -> bool:
-    """Whether a caller, or one further up, works with arrays."""
-    seen = seen | {reached.function}
-    return any(
-        starts(caller.function) or _is_given_arrays(caller, seen)
-        for caller, _ in reached.sites
-        if caller.function not in seen
-    )
+def _given_arrays(inference: Inference) -> set[FunctionInfo]:
+    """The functions that may be handed arrays by their text: a caller, or one further up, works with some."""
+
+    def find() -> set[FunctionInfo]:
+        called: dict[FunctionInfo, list[FunctionInfo]] = {}
+        for reached in inference.reached.values():
+            for caller, _ in reached.sites:
+                called.setdefault(caller.function, []).append(reached.function)
+        found: set[FunctionInfo] = set()
+        todo = [function for function in called if starts(inference, function)]
+        while todo:
+            new = [callee for callee in called.get(todo.pop(), ()) if callee not in found]
+            found.update(new)
+            todo += new
+        return found
+
+    return inference.once(_given_arrays, find)
 
 
 def type_tested(context: FunctionContext, node: ast.AST, operands: list[ast.expr]) -> bool:

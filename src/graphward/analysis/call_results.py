@@ -104,17 +104,20 @@ class CallResults:
                     dtype = {"int": "int64", "float": "float32", "bool": "bool"}.get(inner.python_type)
         return Kind(Tag.TENSOR, variable, True, dtype, rank, evidence=evidence or f"{last}(...) makes a Tensor")
 
-    def _layer(self, name: str, last: str, node: ast.Call, arguments: list[Kind]) -> Kind:
+    @staticmethod
+    def _layer(name: str, last: str, node: ast.Call, arguments: list[Kind]) -> Kind:
+        plain = layer(name)
+        if plain is not None:
+            return plain
         tag = Tag.CELLS if name in known.CELL_CONTAINERS else Tag.CELL
         elements: tuple[Kind, ...] | None = None
         keys: tuple[object, ...] | None = None
         exact = False
-        if tag is Tag.CELLS or name in _INSTANCE_HOLDERS:
-            first = arguments[0] if len(node.args) == 1 else None
-            if first is not None and first.tag in (Tag.SEQUENCE, Tag.DICT):
-                elements, keys, exact = first.elements, first.keys, first.exact
-            elif node.args and not any(isinstance(a, ast.Starred) for a in node.args):
-                elements, exact = tuple(arguments[: len(node.args)]), True
+        first = arguments[0] if len(node.args) == 1 else None
+        if first is not None and first.tag in (Tag.SEQUENCE, Tag.DICT):
+            elements, keys, exact = first.elements, first.keys, first.exact
+        elif node.args and not any(isinstance(a, ast.Starred) for a in node.args):
+            elements, exact = tuple(arguments[: len(node.args)]), True
         return Kind(tag, name=name, elements=elements, keys=keys, exact=exact,
                     evidence=f"{last}(...) makes a {tag.value}")  # fmt: skip
 
@@ -194,7 +197,7 @@ class CallResults:
             return kind
         if isinstance(found, ClassInfo):
             if self.project.is_cell(found):
-                return Kind(Tag.CELL, name=found.qualname, evidence=f"{found.name} is a Cell", info=found)
+                return project_cell(found)
             fields = self.inference.fields(found)
             elements = _by_field(fields, node, arguments) if fields and node is not None else None
             return Kind(Tag.OBJECT, variable, name=found.qualname, evidence=evidence or f"an instance of {found.name}",
@@ -471,6 +474,20 @@ _METHODS: dict[Tag, Callable[..., Kind]] = {
     Tag.SCALAR: CallResults._scalar_method, Tag.SHAPE: CallResults._shape_method,
     Tag.CELLS: CallResults._cells_method,
 }  # fmt: skip
+
+
+@cache
+def layer(name: str) -> Kind | None:
+    """The instance that a class of MindSpore makes, where it is a layer whose kind no argument changes."""
+    group, last = _group(name)
+    if group != "layer" or name in known.CELL_CONTAINERS or name in _INSTANCE_HOLDERS:
+        return None
+    return Kind(Tag.CELL, name=name, evidence=f"{last}(...) makes a {Tag.CELL.value}")
+
+
+def project_cell(info: ClassInfo) -> Kind:
+    """An instance of a Cell of the project."""
+    return Kind(Tag.CELL, name=info.qualname, evidence=f"{info.name} is a Cell", info=info)
 
 
 @cache

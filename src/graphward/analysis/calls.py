@@ -8,11 +8,9 @@ from collections.abc import Iterator
 from ..knowledge.names import COMPILE_TIME_DECORATORS, canonical
 from .module import ClassInfo, FunctionInfo
 from .names import dotted, is_super
-from .project import Project
+from .project import NO_PROJECT, Project
 
 Target = tuple[FunctionInfo, ClassInfo | None]
-# Packages that no project defines functions in.
-_NO_PROJECT = frozenset({"mindspore", "numpy"})
 Call = tuple[ast.AST, FunctionInfo, ClassInfo | None]
 
 
@@ -85,7 +83,7 @@ class CallGraph:
         lead to no function of it."""
         meaning = function.names.lookup(name)
         if meaning is not None:
-            return None if meaning.partition(".")[0] in _NO_PROJECT else meaning
+            return None if meaning.partition(".")[0] in NO_PROJECT else meaning
         known = self._project.visible(function, name)
         return known if isinstance(known, ClassInfo) else None
 

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from ..knowledge.api import Result, table
+from .call_results import layer, project_cell
 from .evaluation import Evaluator, is_property
 from .kinds import CONSTANT, NO_VALUE, UNKNOWN, Kind, Tag, join, join_all
 from .module import ClassInfo, FunctionInfo, Module
@@ -261,6 +262,9 @@ class Inference:
         nothing that a region asks for."""
         if method in self._functions or method in self.reached:
             return self.function(method).kinds.get(value, UNKNOWN)
+        made = self._made(method, value)
+        if made is not None:
+            return made
         evaluator = self._evaluators.get(method)
         if evaluator is None:
             evaluator = self._evaluators[method] = Evaluator(self, method, {})
@@ -272,6 +276,18 @@ class Inference:
             return evaluator.evaluate(value, env)
         except RecursionError:
             return UNKNOWN
+
+    def _made(self, method: FunctionInfo, value: ast.expr) -> Kind | None:
+        """The Cell that `value` constructs, where its kind says nothing of the arguments: most attributes of Cells are
+        such, and arguments lead far."""
+        if value.__class__ is not ast.Call:
+            return None
+        name = method.names.resolve(value.func)
+        known = layer(name) if name is not None and name.startswith("mindspore.") else None
+        if known is not None:
+            return known
+        made = self.project.called_class(method, value)
+        return project_cell(made) if made is not None and self.project.is_cell(made) else None
 
     def _bind_locals(
         self, method: FunctionInfo, value: ast.expr, env: dict[str, Kind], evaluator: Evaluator, depth: int

@@ -92,7 +92,8 @@ class Kind(NamedTuple):
         return self.name if self.name in _PYTHON_TYPES else ""
 
     def because(self, evidence: str) -> Kind:
-        return self._replace(evidence=evidence)
+        # `_replace` would ask for each field by name, and most kinds are renamed once.
+        return Kind._make((*self[:_EVIDENCE], evidence, *self[_EVIDENCE + 1 :]))
 
     def assumed(self) -> Kind:
         """The same, as a guess."""
@@ -105,6 +106,8 @@ class Kind(NamedTuple):
             text += " made from a Tensor"
         return text if self.certain else f"{text} (assumed)"
 
+
+_EVIDENCE = Kind._fields.index("evidence")
 
 UNKNOWN = Kind(Tag.UNKNOWN, certain=False)
 CONSTANT = Kind(Tag.CONSTANT)

@@ -40,19 +40,24 @@ class FunctionInfo:
         outer = self.outer.names if self.outer else self.module.names
         return outer.of_function(self._scan, self.module.package)
 
-    @cached_property
+    @property
     def nodes(self) -> list[ast.AST]:
         """The nodes of the body in source order, nested functions included; parameters and decorators are not."""
-        return preorder(*self.node.body)
+        return self._scan.nodes
 
     @cached_property
     def _scan(self) -> Scan:
-        return scan(self.node, self.nodes)
+        return scan(self.node)
 
     @property
     def loads(self) -> list[ast.AST]:
         """The names that the body reads and its attribute accesses, in source order."""
         return self._scan.loads
+
+    @property
+    def calls(self) -> dict[ast.AST, ast.Call]:
+        """The calls in the body by the node of what they call, in source order."""
+        return self._scan.calls
 
     @cached_property
     def parents(self) -> dict[ast.AST, ast.AST]:
@@ -272,15 +277,22 @@ class Module:
         return self.source.utf8[self.start(node) : self.end(node)].decode()
 
 
-def module_name(path: Path) -> str:
-    """The dotted name of a file: the packages around it, up to the first folder without `__init__.py`."""
+def module_name(path: Path, packages: dict[Path, str] | None = None) -> str:
+    """The dotted name of a file: the packages around it, up to the first folder without `__init__.py`. `packages` keeps
+    what folders are called, for the next file."""
     path = path.absolute()
-    parts = [] if path.name == "__init__.py" else [path.stem]
-    folder = path.parent
-    while (folder / "__init__.py").is_file() and folder.name.isidentifier():
-        parts.insert(0, folder.name)
-        folder = folder.parent
-    return ".".join(parts) or path.parent.name
+    package = _package(path.parent, {} if packages is None else packages)
+    name = package if path.name == "__init__.py" else f"{package}.{path.stem}" if package else path.stem
+    return name or path.parent.name
+
+
+def _package(folder: Path, known: dict[Path, str]) -> str:
+    if folder not in known:
+        known[folder] = ""
+        if folder.name.isidentifier() and (folder / "__init__.py").is_file():
+            around = _package(folder.parent, known)
+            known[folder] = f"{around}.{folder.name}" if around else folder.name
+    return known[folder]
 
 
 def _wrapping_assignments(nodes: list[ast.stmt], names: Names) -> dict[str, str]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from ..knowledge.names import canonical
-from .tree import preorder
+from .tree import children
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-_NESTED = frozenset((*_SCOPES, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp))
+_DEFINITIONS = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef})
+_NESTED = frozenset((*_DEFINITIONS, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp))
 _COMPOUND = frozenset(
     {ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try, ast.Match}
     | ({ast.TryStar} if hasattr(ast, "TryStar") else set())
@@ -83,47 +83,74 @@ def statements(body: Iterable[ast.stmt]) -> list[ast.stmt]:
 
 @dataclass(slots=True)
 class Scan:
-    """What one pass over the nodes of a function's body tells: `bound` are the names local to it (parameters and
-    whatever the body binds, nested scopes left out), `loads` the names that it reads and its attribute accesses in
-    source order, `imports` its import statements; both nested scopes included."""
+    """What one pass over the body of a function tells: `nodes` are all its nodes in source order (see `tree.preorder`),
+    `bound` the names local to it (parameters and whatever the body binds, nested scopes left out), `loads` the names
+    that it reads and its attribute accesses in source order, `calls` its calls by the node of the callee, `imports` its
+    import statements; all but `bound` with those of nested scopes."""
 
+    nodes: list[ast.AST]
     bound: frozenset[str]
     loads: list[ast.AST]
+    calls: dict[ast.AST, ast.Call]
     imports: list[ast.Import | ast.ImportFrom]
 
 
-def scan(function: FunctionNode, nodes: list[ast.AST]) -> Scan:
-    """See `Scan`; `nodes` are those of the body, in source order."""
+def scan(function: FunctionNode) -> Scan:
+    """See `Scan`. Every function of every graph region is scanned, so the kinds of nodes that are most of any tree
+    come first, and nothing is walked twice."""
     names = {a.arg for a in all_arguments(function.args)}
     outer: set[str] = set()
-    inner: set[ast.AST] = set()
+    nodes: list[ast.AST] = []
     loads: list[ast.AST] = []
+    calls: dict[ast.AST, ast.Call] = {}
     imports: list[ast.Import | ast.ImportFrom] = []
-    keep, attribute, name, load = loads.append, ast.Attribute, ast.Name, ast.Load
-    for node in nodes:
+    # Nested scopes around the node at hand, and whether the outermost of them is a function or class of its own.
+    depth, defined = 0, False
+    stack: list[Any] = list(reversed(function.body))
+    pop, push, keep, note = stack.pop, stack.append, nodes.append, loads.append
+    name, attribute, constant, call, load = ast.Name, ast.Attribute, ast.Constant, ast.Call, ast.Load
+    while stack:
+        node = pop()
         kind = node.__class__
-        if kind is attribute:
+        if kind is name:
             keep(node)
-        elif kind is name:
-            if node.ctx.__class__ is load:  # type: ignore[attr-defined]
-                keep(node)
-            elif node not in inner:
-                names.add(node.id)  # type: ignore[attr-defined]
-        elif kind in _NESTED:
-            if node in inner:
-                continue
-            inside = preorder(node)[1:]
-            inner.update(inside)
-            if isinstance(node, _DEFINITIONS):
-                names.add(node.name)
-            else:
-                names.update(n.target.id for n in inside if isinstance(n, ast.NamedExpr))
-        elif kind in _BINDERS:
-            if isinstance(node, (ast.Import, ast.ImportFrom)):
-                imports.append(node)
-            if node not in inner:
-                _bind(node, names, outer)
-    return Scan(frozenset(names - outer), loads, imports)
+            if node.ctx.__class__ is load:
+                note(node)
+            elif not depth:
+                names.add(node.id)
+        elif kind is attribute:
+            keep(node)
+            note(node)
+            push(node.value)
+        elif kind is constant:
+            keep(node)
+        elif kind is call:
+            keep(node)
+            calls[node.func] = node
+            stack += reversed(node.keywords)
+            stack += reversed(node.args)
+            push(node.func)
+        elif node is None:
+            depth -= 1
+        else:
+            keep(node)
+            if kind in _NESTED:
+                if not depth:
+                    defined = kind in _DEFINITIONS
+                    if defined:
+                        names.add(node.name)
+                depth += 1
+                push(None)
+            elif kind in _BINDERS:
+                if kind is ast.Import or kind is ast.ImportFrom:
+                    imports.append(node)
+                if not depth:
+                    _bind(node, names, outer)
+            elif kind is ast.NamedExpr and depth and not defined:
+                # `:=` in a comprehension binds in the function around it.
+                names.add(node.target.id)
+            stack += reversed(children(node))
+    return Scan(nodes, frozenset(names - outer), loads, calls, imports)
 
 
 def _bind(node: ast.AST, names: set[str], outer: set[str]) -> None:

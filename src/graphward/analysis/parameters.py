@@ -23,6 +23,25 @@ def parameters(inference: Inference, function: FunctionInfo) -> tuple[dict[str, 
     """The kinds by name, and whether all call sites were known by then."""
     reached = inference.reached.get(function)
     root = reached is not None and reached.region.root is function
+    defaults, alone = inference.once((parameters, function), lambda: _by_itself(function, reached, root))
+    found = dict(alone)
+    complete = True
+    if reached is not None and reached.sites:
+        sites, complete = _from_call_sites(inference, function, reached, defaults)
+        for name, kind in sites.items():
+            # A call site that tells nothing takes nothing away from an annotation or a default.
+            if kind.tag is not Tag.UNKNOWN or (kind.variable and found[name].tag is Tag.UNKNOWN):
+                if not complete or root:
+                    kind = _without_value(kind)
+                if not root or (not found[name].certain and kind.tag is not Tag.UNKNOWN and not kind.optional):
+                    found[name] = kind
+    return with_recorded(found, inference.recorded.get(function, {})), complete
+
+
+def _by_itself(
+    function: FunctionInfo, reached: Reached | None, root: bool
+) -> tuple[dict[str, ast.expr], dict[str, Kind]]:
+    """The defaults by name, and what annotations, defaults and uses tell of the parameters."""
     arguments = function.node.args
     defaults = _defaults(arguments)
     uses: dict[str, Kind] | None = None
@@ -45,17 +64,7 @@ def parameters(inference: Inference, function: FunctionInfo) -> tuple[dict[str, 
                 kind = uses.get(name) or _traced(function, name, defaults.get(name))
             found[name] = kind or UNKNOWN.because(f"{name} is a parameter of {function.name}, whose callers were "
                                                   "not seen")  # fmt: skip
-    complete = True
-    if reached is not None and reached.sites:
-        sites, complete = _from_call_sites(inference, function, reached, defaults)
-        for name, kind in sites.items():
-            # A call site that tells nothing takes nothing away from an annotation or a default.
-            if kind.tag is not Tag.UNKNOWN or (kind.variable and found[name].tag is Tag.UNKNOWN):
-                if not complete or root:
-                    kind = _without_value(kind)
-                if not root or (not found[name].certain and kind.tag is not Tag.UNKNOWN and not kind.optional):
-                    found[name] = kind
-    return with_recorded(found, inference.recorded.get(function, {})), complete
+    return defaults, found
 
 
 def _without_value(kind: Kind) -> Kind:
@@ -70,7 +79,7 @@ def _declared(function: FunctionInfo, argument: ast.arg, default: ast.expr | Non
     none = isinstance(default, ast.Constant) and default.value is None
     kind = annotated(function, argument.annotation)
     if kind is not None:
-        text = function.module.text(argument.annotation)  # type: ignore[arg-type]
+        text = dotted(argument.annotation) or function.module.text(argument.annotation)  # type: ignore[arg-type]
         kind = kind.because(f"{name} is annotated {text}")
         return kind._replace(optional=True) if none else kind
     if isinstance(default, ast.Constant) and not none:
@@ -132,8 +141,8 @@ def _from_call_sites(
     complete = True
     evaluator = _Arguments(function)
     for caller, callee in reached.sites:
-        call = caller.function.parents.get(callee)
-        if not (isinstance(call, ast.Call) and call.func is callee):
+        call = caller.function.calls.get(callee)
+        if call is None:
             continue
         evaluated = inference.evaluated(caller.function)
         if evaluated is None:

@@ -12,6 +12,8 @@ from .tree import children
 
 # Re-exports chain through `__init__` files; a longer chain is a cycle.
 _MAX_HOPS = 12
+# Packages that no project defines functions or classes in.
+NO_PROJECT = frozenset({"mindspore", "numpy"})
 _LEAVES = frozenset({ast.Name, ast.Constant})
 
 
@@ -116,7 +118,11 @@ class Project:
         order = self.mro(info)
         if after in order:
             order = order[order.index(after) + 1 :]
-        return next((c.methods[name] for c in order if name in c.methods), None)
+        for known in order:
+            found = known.methods.get(name)
+            if found is not None:
+                return found
+        return None
 
     def is_cell(self, info: ClassInfo) -> bool | None:
         """True for a Cell, False when every base is known and none is one, None when a base is out of sight."""
@@ -134,7 +140,9 @@ class Project:
         if info not in self._attributes:
             found: dict[str, list[tuple[FunctionInfo, ast.expr]]] = {}
             for known in self.mro(info):
-                for method in sorted(known.methods.values(), key=lambda f: f.name != "__init__"):
+                first = known.methods.get("__init__")
+                others = (m for m in known.methods.values() if m is not first)
+                for method in (first, *others) if first else others:
                     for name, value in method.self_assignments:
                         found.setdefault(name, []).append((method, value))
             self._attributes[info] = found
@@ -190,7 +198,8 @@ class Project:
         found = self.visible(function, name) if "." not in name else None
         if found is None:
             qualified = function.names.qualify(name)
-            found = self.definition(qualified) if qualified else None
+            if qualified is not None and qualified.partition(".")[0] not in NO_PROJECT:
+                found = self.definition(qualified)
         return found if isinstance(found, ClassInfo) else None
 
 

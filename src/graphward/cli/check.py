@@ -52,7 +52,7 @@ def check(
     where = chosen(paths)
     config = settings(where, select=select, ignore=ignore, target_version=target_version, op_style=op_style)
     with bytes_progress("checking") as progress:
-        result = run_check(where, config, jobs=jobs, use_cache=not no_cache, progress=progress)
+        result = run_check(where, config, jobs=jobs, use_cache=not no_cache, last=True, progress=progress)
     rows = list(rows_of(result.files))
     print_problems(result.problems)
     if output_format is Format.json:

@@ -102,7 +102,7 @@ def check(
     for reached in analysis.reached.values():
         by_module.setdefault(reached.function.module, []).append(reached)
     modules = [m for m in {**dict.fromkeys(analysis.modules), **by_module} if m.path in wanted]
-    result = CheckResult(problems=workspace.all_problems())
+    result = CheckResult()
     found: dict[Path, FileFindings] = {}
     for i, module in enumerate(modules):
         if progress:
@@ -111,6 +111,8 @@ def check(
         findings = _check_module(module, by_module.get(module, []), analysis, rules, options, config, told)
         if findings:
             found[module.path] = FileFindings(module.source, findings)
+    workspace.check_syntax()
+    result.problems = workspace.all_problems()
     result.files = {path: found[path] for path in workspace.files if path in found}
     return result
 
@@ -119,7 +121,9 @@ def _check_module(
     module: Module, functions: list[Reached], analysis: Analysis, rules: Sequence[Rule], options: Options,
     config: Config, suspects: Sequence[Suspect],
 ) -> list[Finding]:  # fmt: skip
-    active = [r for r in rules if any(t in module.source.utf8 for t in r.triggers)]
+    # Rules share triggers: each is looked for once.
+    present = {t: t in module.source.utf8 for t in {t: None for r in rules for t in r.triggers}}
+    active = [r for r in rules if any(present[t] for t in r.triggers)]
     active = [r for r in active if not _ignored_here(r, module.path, config)]
     if not active:
         return []

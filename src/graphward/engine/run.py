@@ -45,10 +45,11 @@ def rules_of(config: Config) -> tuple[Rule, ...]:
 
 
 def run_check(
-    paths: Sequence[Path], config: Config, *, jobs: int = 0, use_cache: bool = True,
+    paths: Sequence[Path], config: Config, *, jobs: int = 0, use_cache: bool = True, last: bool = False,
     progress: Callable[[RunProgress], None] | None = None,
 ) -> CheckResult:  # fmt: skip
-    """Check everything under `paths`. `jobs` processes, 0 for as many as there are cores.
+    """Check everything under `paths`. `jobs` processes, 0 for as many as there are cores. `last`: the process ends
+    with this, and need not give the memory of the largest part back.
 
     Raises GraphwardError for a path that cannot be used.
     """
@@ -67,7 +68,7 @@ def run_check(
         else:
             results[part.files[0]] = stored
             done += part.size
-    for part, result, reads in _run(pending, config, jobs):
+    for part, result, reads in _run(pending, config, jobs, last):
         results[part.files[0]] = result
         if cache:
             cache.store(part, result, reads)
@@ -84,11 +85,13 @@ def run_check(
     return merged
 
 
-def _run(parts: list[Shard], config: Config, jobs: int) -> Iterator[tuple[Shard, CheckResult, list[Path]]]:
+def _run(
+    parts: list[Shard], config: Config, jobs: int, last: bool
+) -> Iterator[tuple[Shard, CheckResult, list[Path]]]:
     """`(shard, result, files read beyond the shard)`, as they come."""
     jobs = jobs or os.cpu_count() or 1
     if jobs == 1 or len(parts) < 2 or sum(p.size for p in parts) < _POOL_BYTES:
-        yield from _check_shards(parts, config)
+        yield from _check_shards(parts, config, last)
         return
     loads = _balanced(parts, jobs)
     with ProcessPoolExecutor(len(loads), get_context("spawn")) as pool:
@@ -114,16 +117,20 @@ def _balanced(parts: list[Shard], jobs: int) -> list[list[Shard]]:
 
 
 def _check_load(parts: list[Shard], config: Config) -> list[tuple[Shard, CheckResult, list[Path]]]:
-    return list(_check_shards(parts, config))
+    return list(_check_shards(parts, config, last=True))
 
 
-def _check_shards(parts: list[Shard], config: Config) -> Iterator[tuple[Shard, CheckResult, list[Path]]]:
-    # The largest first: the others then fit into the memory that it gives back.
-    for part in sorted(parts, key=lambda p: -p.size):
-        yield part, *_check_shard(part, config)
+def _check_shards(
+    parts: list[Shard], config: Config, last: bool
+) -> Iterator[tuple[Shard, CheckResult, list[Path]]]:
+    # The largest at the end: it takes over the memory that the others give back, and where the process ends with it
+    # nobody needs it any more.
+    ordered = sorted(parts, key=lambda p: p.size)
+    for part in ordered:
+        yield part, *_check_shard(part, config, keep=last and part is ordered[-1])
 
 
-def _check_shard(part: Shard, config: Config) -> tuple[CheckResult, list[Path]]:
+def _check_shard(part: Shard, config: Config, keep: bool) -> tuple[CheckResult, list[Path]]:
     # Walking millions of tree nodes to find those that can be freed costs more than the check itself.
     gc.disable()
     try:
@@ -131,7 +138,8 @@ def _check_shard(part: Shard, config: Config) -> tuple[CheckResult, list[Path]]:
         analysis = analyse(workspace)
         result = check(workspace, rules_of(config), config, analysis=analysis)
         reads = workspace.read_beyond(part.files)
-        analysis.release()
+        if not keep:
+            analysis.release()
         return result, reads
     finally:
         gc.freeze()

@@ -26,8 +26,9 @@ def shards(files: Sequence[Path]) -> list[Shard]:
     """Files grouped by the outermost package, or folder, that they stand in. Groups whose files name each other in an
     import are one: a region in one may reach a function in the other."""
     groups: dict[tuple[Path, str], list[Path]] = {}
+    packages: dict[Path, str] = {}
     for path in files:
-        groups.setdefault(_home(path), []).append(path)
+        groups.setdefault(_home(path, packages), []).append(path)
     if len(groups) == 1:
         return [_shard(list(files))]
     leader = {key: key for key in groups}
@@ -66,9 +67,9 @@ def _imported(data: bytes) -> Iterator[bytes]:
         found = data.find(b"import ", found + 7)
 
 
-def _home(path: Path) -> tuple[Path, str]:
+def _home(path: Path, packages: dict[Path, str]) -> tuple[Path, str]:
     """The folder on `sys.path` and the top-level package of a file; the package is empty for a loose module."""
-    name = module_name(path)
+    name = module_name(path, packages)
     head, dot, _ = name.partition(".")
     return import_root(path, name), head if dot or path.name == "__init__.py" else ""
 

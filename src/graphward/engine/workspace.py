@@ -43,6 +43,8 @@ class Workspace:
         self._paths: dict[str, Path] = {}
         self._roots: dict[Path, None] = {}
         self._missing: set[Path] = set()
+        self._unparsed: dict[Path, SourceText] = {}
+        self._packages: dict[Path, str] = {}
         self._absent: set[str] = set()
         for path in self.files:
             self._register(path)
@@ -71,6 +73,7 @@ class Workspace:
         other._names, other._paths = dict(self._names), dict(self._paths)
         other._roots, other._absent = dict(self._roots), set(self._absent)
         other._missing = set(self._missing)
+        other._unparsed = dict(self._unparsed)
         return other
 
     def all_problems(self) -> list[Problem]:
@@ -82,6 +85,7 @@ class Workspace:
         """From now on the file reads as `source`."""
         self._sources[path] = source
         self._modules.pop(path, None)
+        self._unparsed.pop(path, None)
         self.problems.pop(path, None)
         if path not in self._names:
             self._register(path)
@@ -107,7 +111,7 @@ class Workspace:
 
     def graph_modules(self) -> list[Module]:
         """The files that hold graph code, parsed: by their markers, or because a class in them builds on one that
-        does. All others are only checked for being Python."""
+        does. All others are only checked for being Python, by `check_syntax`."""
         marked: dict[Path, Module] = {}
         others: dict[Path, SourceText] = {}
         for path in self.files:
@@ -128,10 +132,16 @@ class Workspace:
                 self._take(path, marked)
                 module = marked.get(path)
                 known |= {info.name.encode() for info in module.classes} if module else set()
-        for path, source in others.items():
+        self._unparsed.update(others)
+        return [marked[path] for path in self.files if path in marked]
+
+    def check_syntax(self) -> None:
+        """Files without graph code that do not parse become problems; those that imports led to in the meantime are
+        parsed already."""
+        for path, source in self._unparsed.items():
             if path not in self._modules:
                 self._check_syntax(path, source)
-        return [marked[path] for path in self.files if path in marked]
+        self._unparsed.clear()
 
     def _take(self, path: Path, modules: dict[Path, Module]) -> None:
         module = self.module(path)
@@ -143,7 +153,7 @@ class Workspace:
         return sorted((set(self._modules) | self._missing) - set(files))
 
     def _register(self, path: Path) -> None:
-        name = module_name(path)
+        name = module_name(path, self._packages)
         self._names[path] = name
         self._paths.setdefault(name, path)
         self._roots.setdefault(import_root(path, name))

@@ -7,6 +7,7 @@ import tokenize
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from pathlib import Path
 
 _BOM = b"\xef\xbb\xbf"
@@ -83,14 +84,10 @@ class SourceText:
     @cached_property
     def line_starts(self) -> list[int]:
         """Byte offset of each line, by the line ends that Python's tokenizer knows (LF, CRLF, CR)."""
-        starts = [0]
         data = self.utf8
         if b"\r" not in data:
-            position = data.find(b"\n")
-            while position >= 0:
-                starts.append(position + 1)
-                position = data.find(b"\n", position + 1)
-            return starts
+            return list(accumulate((len(line) + 1 for line in data.split(b"\n")[:-1]), initial=0))
+        starts = [0]
         for i, byte in enumerate(data):
             if byte == 0x0A or (byte == 0x0D and data[i + 1 : i + 2] != b"\n"):
                 starts.append(i + 1)
