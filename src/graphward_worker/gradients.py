@@ -35,9 +35,10 @@ class Question:
         return ms.ParameterTuple([p for _, p in self.parameters]) if self.parameters else None
 
     @property
-    def in_dict(self) -> bool:
-        """Whether a float tensor comes in a dict: around a graph, PyNative gives it a zero gradient without a word."""
-        return any(map(is_float, leaves_of(list(_dicts((self.args, list(self.kwargs.values())))))))
+    def unseen(self) -> bool:
+        """Whether a float tensor comes in a dict or by keyword: around a graph, PyNative may give it a zero gradient
+        without a word."""
+        return any(map(is_float, leaves_of([self.kwargs, list(_dicts(self.args))])))
 
     def zeros(self) -> Gradients:
         """The answer when no output is a float tensor."""

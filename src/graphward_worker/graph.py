@@ -153,8 +153,8 @@ def _interpreter_nodes(executor: Any, phase: str) -> list[dict[str, str]]:
 
 
 def locate(nodes: list[dict[str, str]], log: str, tree: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The interpreter nodes that a call runs, and what the compiler handed to the interpreter only once, while it
-    compiled (`np.arange(3)`).
+    """The interpreter nodes that a call runs, and the calls that the compiler handed to the interpreter only once,
+    while it compiled (`np.arange(3)`).
 
     Each with the user's code: `name`, `script`, `path`, `line`, `column`, `end_line`, `end_column`, `expression`. `log`
     is what the compiler printed; a node whose line it does not tell, or that lies outside of the tree, has None there.
@@ -167,7 +167,7 @@ def locate(nodes: list[dict[str, str]], log: str, tree: str) -> tuple[list[dict[
         seen |= _entries(section["body"], tree, INTERPRETED[1])
     once = {span: node for span, node in seen.items() if not any(_holds(other, span) for other in run)}
     outer = [span for span in once if not any(_holds(other, span) for other in once if other != span)]
-    once = {span: once[span] for span in outer}
+    once = {span: once[span] for span in outer if "(" in once[span]["expression"]}  # no slices: they call nothing
     if nodes and not run:
         nowhere = dict.fromkeys(("path", "line", "column", "end_line", "end_column"))
         return [{**node, **nowhere, "expression": ""} for node in nodes], _sorted(once)

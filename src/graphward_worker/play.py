@@ -155,7 +155,7 @@ class Performance:
             return question.zeros()
         inside = self.graph_mode and not graph.own_call(question.target)
         folder = os.path.dirname(self.request["log"])
-        if inside and question.in_dict:
+        if inside and question.unseen:
             return ingraph.inside(question, output, self.strict, folder)
         try:
             return gradients.around(question, call)

@@ -30,6 +30,7 @@ JOBS = [
     of("OnlyWhenTraining", id="both modes", train="both"),
     of("doubled", export=True),
     of("FixedRows", id="exported", export=True),
+    of("ByKeyword", ["x=f32[2,3]", "mask=f32[2,3]", "place=i64[1,3]", "pair=(f32[2,3], f32[2,3])"]),
     of("NotForExport", export=True),
     of("NotForExport", id="not exported"),
 ]
@@ -91,6 +92,11 @@ def test_training_and_evaluation_are_proven_apart(verdicts: dict[str, Verdict]) 
     assert verdicts["training"].verdict == "falls-back"
     assert verdicts["both modes"].verdict == "falls-back"
     assert "in training mode" in verdicts["both modes"].notes[0]
+
+
+def test_gradients_of_what_comes_by_keyword_are_seen(verdicts: dict[str, Verdict]) -> None:
+    assert verdicts["ByKeyword"].verdict == "verified", verdicts["ByKeyword"].message
+    assert side(verdicts["ByKeyword"]).gradients == "equal"
 
 
 def test_an_export_comes_back_with_the_same_values(verdicts: dict[str, Verdict]) -> None:

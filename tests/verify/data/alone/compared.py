@@ -70,3 +70,8 @@ class NotForExport(nn.Cell):
 
 def doubled(x):
     return x * 2, (x,)
+
+
+class ByKeyword(nn.Cell):
+    def construct(self, x, pair, mask=None, other=None, **others):
+        return x * pair[0] + pair[1] + ops.exp(mask)
