@@ -53,8 +53,13 @@ class Container:
     obstacle: str = ""
 
 
-def containers(context: CellContext) -> Iterator[Container]:
+def containers(context: CellContext) -> list[Container]:
     """The containers that methods of the class itself make, graph code apart, and that graph code uses."""
+    # Two rules ask for those of each class.
+    return context.once((containers, context.cell), lambda: list(_containers(context)))
+
+
+def _containers(context: CellContext) -> Iterator[Container]:
     used: set[str] | None = None
     for method in context.cell.methods.values():
         if method in context.inference.reached or method.receiver is None:

@@ -81,6 +81,8 @@ def constructed(project: Project, function: FunctionInfo, call: ast.Call) -> Cre
     """What a call constructs, if it is a layer, a Parameter or a Primitive."""
     func = call.func
     last = func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
+    if last[:1].islower():
+        return None
     name = dotted(func) if last.lstrip("_")[:1].isupper() else None
     if name is None:
         return None

@@ -97,7 +97,7 @@ class CallGraph:
 
     def _by_name(self, function: FunctionInfo, name: str) -> FunctionInfo | None:
         known = self._project.visible(function, name)
-        if known is None:
+        if known is None and function.module.wraps:
             known = self._wrapped(function, name)
         return known if isinstance(known, FunctionInfo) and not _runs_while_compiling(known) else None
 

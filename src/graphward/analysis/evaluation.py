@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from ..knowledge import signatures as known
@@ -39,7 +39,8 @@ class Evaluator:
         self._free: dict[str, Kind] = {}
         self._meanings: dict[str, str | None] = {}
         self._lambdas = 0
-        self._attributes_known = False
+        # The dotted names that environments of this function may hold, by their first part.
+        self._dotted: dict[str, set[str]] = {}
 
     def evaluate(self, node: ast.expr, env: Environment) -> Kind:
         method = _METHODS.get(node.__class__)
@@ -123,7 +124,7 @@ class Evaluator:
             qualified = self._meaning(node)
             if qualified is not None:
                 return CONSTANT if qualified in _NUMPY_CONSTANTS else self._imported(qualified)
-        elif self._attributes_known:
+        elif self._dotted:
             name = dotted(node)
             if name is not None and name in env:
                 return env[name]
@@ -205,8 +206,9 @@ class Evaluator:
                 return self._peek(node, env)
 
             holds, fails = narrowed(test, env, True, peek), narrowed(test, env, False, peek)
-            if holds is not env or fails is not env:
-                self._attributes_known = True
+            for changed in (holds, fails):
+                if changed is not env:
+                    self._note_dotted(changed)
             return decided, holds, fails
         return decided, env, env
 
@@ -325,14 +327,17 @@ class Evaluator:
             name = dotted(target)
             if name is not None:
                 env[name] = kind
-                self._attributes_known = True
+                self._note_dotted((name,))
 
     def _forget(self, name: str, env: Environment) -> None:
         """What was known of the attributes of a name goes with its old value."""
-        if self._attributes_known:
-            prefix = f"{name}."
-            for key in [k for k in env if k.startswith(prefix)]:
-                del env[key]
+        for key in self._dotted.get(name, ()):
+            env.pop(key, None)
+
+    def _note_dotted(self, names: Iterable[str]) -> None:
+        for name in names:
+            if "." in name:
+                self._dotted.setdefault(name.partition(".")[0], set()).add(name)
 
     def _unpack(self, targets: list[ast.expr], kind: Kind, env: Environment) -> None:
         star = next((i for i, t in enumerate(targets) if t.__class__ is ast.Starred), None)
@@ -353,12 +358,12 @@ class Evaluator:
             else:
                 self.bind(target, elements[i if i < star else i - len(targets)], env)
 
-    @staticmethod
-    def _store(target: ast.Subscript, base: Kind, index: Kind, kind: Kind, env: Environment) -> None:
+    def _store(self, target: ast.Subscript, base: Kind, index: Kind, kind: Kind, env: Environment) -> None:
         """`name[index] = value` changes what the container `name` holds."""
         name = dotted(target.value)
         if name is None or base.tag not in (Tag.SEQUENCE, Tag.DICT):
             return
+        self._note_dotted((name,))
         elements = base.elements or ()
         variable = base.variable or kind.variable
         position: int | None = None

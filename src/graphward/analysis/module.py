@@ -13,6 +13,9 @@ from ..source.text import SourceText
 from .names import FunctionNode, Names, Scan, dotted, scan, statements
 from .tree import parents, preorder
 
+# Where no last part of `WRAPPER_NAMES` stands, none of these does: `value_and_grad` has `grad` in it.
+_LAST_PARTS = {name.rpartition(".")[2].encode() for name in WRAPPER_NAMES}
+_WRAPPERS = [part for part in _LAST_PARTS if not any(other in part for other in _LAST_PARTS - {part})]
 _BLOCKS = (ast.If, ast.Try, ast.With, ast.For, ast.While, ast.AsyncWith, ast.AsyncFor)
 
 
@@ -214,7 +217,7 @@ class Module:
     def wraps(self) -> bool:
         """Whether a function is handed on by a call of `WRAPPER_NAMES` anywhere in the file."""
         data = self.source.utf8
-        return any(name.rpartition(".")[2].encode() in data for name in WRAPPER_NAMES)
+        return any(word in data for word in _WRAPPERS)
 
     @cached_property
     def wrapped(self) -> dict[str, str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..knowledge.names import canonical
-from .tree import children
+from .tree import children, fields_backwards
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 _DEFINITIONS = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef})
@@ -25,14 +25,11 @@ _BINDERS = frozenset(
 
 def dotted(node: ast.AST) -> str | None:
     """`a.b.c` of a chain of attributes over a name, else None."""
-    parts = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
+    text = ""
+    while node.__class__ is ast.Attribute:
+        text = f".{node.attr}{text}"
         node = node.value
-    if not isinstance(node, ast.Name):
-        return None
-    parts.append(node.id)
-    return ".".join(reversed(parts))
+    return f"{node.id}{text}" if node.__class__ is ast.Name else None
 
 
 def is_super(node: ast.AST) -> bool:
@@ -108,6 +105,7 @@ def scan(function: FunctionNode) -> Scan:
     depth, defined = 0, False
     stack: list[Any] = list(reversed(function.body))
     pop, push, keep, note = stack.pop, stack.append, nodes.append, loads.append
+    backwards: dict[type[ast.AST], tuple[str, ...]] = {}
     name, attribute, constant, call, load = ast.Name, ast.Attribute, ast.Constant, ast.Call, ast.Load
     while stack:
         node = pop()
@@ -149,7 +147,17 @@ def scan(function: FunctionNode) -> Scan:
             elif kind is ast.NamedExpr and depth and not defined:
                 # `:=` in a comprehension binds in the function around it.
                 names.add(node.target.id)
-            stack += reversed(children(node))
+            fields = backwards.get(kind) or fields_backwards(kind)
+            if fields is None:
+                stack += reversed(children(node))
+                continue
+            backwards[kind] = fields
+            for field in fields:
+                value = getattr(node, field, None)
+                if value.__class__ is list:
+                    stack += value[::-1]
+                elif value is not None:
+                    push(value)
     return Scan(nodes, frozenset(names - outer), loads, calls, imports)
 
 

@@ -13,6 +13,7 @@ _LEAVES = (ast.Constant, ast.MatchSingleton)
 # Their lists hold None: `{**more}` has no key, `*, a` no default.
 _GAPPED = frozenset({ast.Dict, ast.arguments})
 _FIELDS: dict[type[ast.AST], tuple[str, ...]] = {}
+_BACKWARDS: dict[type[ast.AST], tuple[str, ...] | None] = {}
 
 
 def children(node: ast.AST) -> list[ast.AST]:
@@ -32,6 +33,14 @@ def children(node: ast.AST) -> list[ast.AST]:
     if kind in _GAPPED:
         return [item for item in found if item is not None]
     return found
+
+
+def fields_backwards(kind: type[ast.AST]) -> tuple[str, ...] | None:
+    """The fields of a type of nodes that hold its children, the last first; None where a list among them has gaps."""
+    if kind not in _BACKWARDS:
+        names = () if issubclass(kind, _LEAVES) else tuple(f for f in reversed(kind._fields) if f not in _PLAIN)
+        _BACKWARDS[kind] = None if kind in _GAPPED else names
+    return _BACKWARDS[kind]
 
 
 def preorder(*roots: ast.AST) -> list[ast.AST]:

@@ -85,12 +85,9 @@ class SourceText:
     def line_starts(self) -> list[int]:
         """Byte offset of each line, by the line ends that Python's tokenizer knows (LF, CRLF, CR)."""
         data = self.utf8
-        if b"\r" not in data:
-            return list(accumulate((len(line) + 1 for line in data.split(b"\n")[:-1]), initial=0))
-        starts = [0]
-        for i, byte in enumerate(data):
-            if byte == 0x0A or (byte == 0x0D and data[i + 1 : i + 2] != b"\n"):
-                starts.append(i + 1)
+        starts = list(accumulate(map(len, data.splitlines(keepends=True)), initial=0))
+        if data and data[-1] not in b"\r\n":
+            starts.pop()
         return starts
 
     def offset(self, line: int, column: int) -> int:
