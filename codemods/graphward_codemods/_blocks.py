@@ -10,7 +10,10 @@ from weakref import WeakKeyDictionary
 from graphward.analysis.module import FunctionInfo, Module
 from graphward.analysis.tree import preorder
 from graphward.rules.context import FunctionContext
+from graphward.rules.module_context import ModuleContext
 from graphward.rules.rewrite import Rewrite
+
+Place = FunctionContext | ModuleContext
 
 _comments: WeakKeyDictionary[Module, dict[int, str]] = WeakKeyDictionary()
 _BODIES = ("body", "orelse", "finalbody")
@@ -101,7 +104,7 @@ def _string_lines(body: list[ast.stmt]) -> set[int]:
     return found
 
 
-def replace_statement(context: FunctionContext, rewrite: Rewrite, statement: ast.stmt, lines: list[str]) -> None:
+def replace_statement(context: Place, rewrite: Rewrite, statement: ast.stmt, lines: list[str]) -> None:
     """Put `lines`, which carry their indentation, in the place of a statement; comments that they lack go above.
     Raises CannotRewrite when the statement shares its lines."""
     module = context.module
@@ -117,8 +120,17 @@ def replace_statement(context: FunctionContext, rewrite: Rewrite, statement: ast
     rewrite.replace_span(source.offset(first, 0), end, source.newline.join([*lost, *lines]))
 
 
+def put_call(context: Place, rewrite: Rewrite, node: ast.expr, call: str) -> None:
+    """Put a call, which binds as tightly as can be, in the place of an expression; comments amid its lines stay."""
+    module = context.module
+    if any(line in comments_of(module) for line in range(node.lineno, node.end_lineno or node.lineno)):
+        rewrite.replace(node, call, context.parent(node))
+    else:
+        rewrite.replace_span(module.start(node), module.end(node), call)
+
+
 def remove_statement(
-    context: FunctionContext, rewrite: Rewrite, statement: ast.stmt, *, keep_comments: bool = True
+    context: Place, rewrite: Rewrite, statement: ast.stmt, *, keep_comments: bool = True
 ) -> None:
     """Take a statement away, its lines too; the only one of a block becomes `pass`. Its comments stay, unless they went
     elsewhere with it."""
@@ -145,7 +157,7 @@ def remove_statement(
     rewrite.replace_span(begin, end, kept if end < len(source.utf8) or not kept else kept.rstrip("\r\n"))
 
 
-def insert_before(context: FunctionContext, rewrite: Rewrite, statement: ast.stmt, lines: list[str]) -> None:
+def insert_before(context: Place, rewrite: Rewrite, statement: ast.stmt, lines: list[str]) -> None:
     """Insert lines, given without indentation, above a statement. Raises CannotRewrite where no line can stand."""
     module = context.module
     if not starts_line(module, statement):
@@ -165,7 +177,7 @@ def starts_line(module: Module, statement: ast.stmt) -> bool:
     return not source.utf8[source.offset(first, 0) : module.start(statement)].strip()
 
 
-def siblings(context: FunctionContext, statement: ast.stmt) -> list[ast.stmt]:
+def siblings(context: Place, statement: ast.stmt) -> list[ast.stmt]:
     """The block that a statement stands in."""
     parent = context.parent(statement)
     blocks = [getattr(parent, name, None) or [] for name in _BODIES]

@@ -17,6 +17,8 @@ else:
     import tomli as tomllib
 
 OP_STYLES = ("functional", "primitive", "mint")
+RUN_MODES = ("graph", "jit")
+AMP_LEVELS = ("O1", "O2", "O3", "auto")
 DEFAULT_TARGET = "2.10"
 
 
@@ -38,7 +40,10 @@ class VerifySettings:
 
 @dataclass(frozen=True)
 class Config:
-    """`root` is the folder of the `pyproject.toml`, or the working folder."""
+    """`root` is the folder of the `pyproject.toml`, or the working folder. `run_mode` says what takes the place of
+    PyNative mode in scripts: Graph Mode, or `@jit` on what is to be compiled; `amp_level` the level of mixed precision
+    that GW710 writes. `units` are the parts that a split makes graphs of, instead of those that it finds, `unit_names`
+    names for those that it cuts out."""
 
     root: Path = field(default_factory=Path.cwd)
     select: tuple[str, ...] = ("ALL",)
@@ -47,6 +52,10 @@ class Config:
     exclude: tuple[str, ...] = ()
     target_version: str = DEFAULT_TARGET
     op_style: str = "functional"
+    run_mode: str = "graph"
+    amp_level: str = "O2"
+    units: tuple[str, ...] = ()
+    unit_names: tuple[str, ...] = ()
     python: str = ""
     max_file_size: int = 2_000_000
     verify: VerifySettings = field(default_factory=VerifySettings)
@@ -157,6 +166,10 @@ def _fits(key: str, value: Any) -> bool:
 def _check_values(config: Config, path: Path | None) -> None:
     if config.op_style not in OP_STYLES:
         raise _bad(path, "op-style", f"unknown op-style {config.op_style!r}", f"one of {', '.join(OP_STYLES)}")
+    if config.run_mode not in RUN_MODES:
+        raise _bad(path, "run-mode", f"unknown run-mode {config.run_mode!r}", f"one of {', '.join(RUN_MODES)}")
+    if config.amp_level not in AMP_LEVELS:
+        raise _bad(path, "amp-level", f"unknown amp-level {config.amp_level!r}", f"one of {', '.join(AMP_LEVELS)}")
     if not re.fullmatch(r"\d+\.\d+(\.\d+)?", config.target_version):
         raise _bad(path, "target-version", f"target-version {config.target_version!r} is no version",
                    f"for example {DEFAULT_TARGET}")  # fmt: skip

@@ -28,6 +28,8 @@ try:
 except ImportError:  # MindSpore before 2.8
     dump_func_graph = None
 
+EXECUTORS = (_JitExecutor, _CellGraphExecutor)
+"""What compiles: each `compile` returns the phase, with others or alone."""
 INTERPRETED = ("PyExecute", "PyInterpret", "PyFunc")
 _NODE = re.compile(rf"= (?:PrimFunc_)?({'|'.join(INTERPRETED)})\b(?:\(\"((?:[^\"\\]|\\.)*)\")?")
 _PHASE = r"After %s Phase[^\n]*\n(?P<body>.*?)(?=\n-{20,}\n After |\Z)"
@@ -73,6 +75,11 @@ def compiled_for_gradient(target: Any, strict: bool) -> Callable[..., Any]:
     return target
 
 
+def strictly(jit: Callable[..., Any]) -> Callable[[Any], Any]:
+    """What `jit(function)` is where each graph has to be whole."""
+    return lambda function: jit(function, fullgraph=True)
+
+
 def run_synchronously() -> None:
     """PyNative runs ahead of Python, and an operator's error then shows at a line that has nothing to do with it."""
     blocking = getattr(getattr(ms, "runtime", None), "launch_blocking", None)
@@ -91,8 +98,8 @@ class Watch:
         self._phases: set[str] = set()
         # Prints each interpreted node with its script and place to stderr, which is where the lines come from.
         os.environ["MS_DEV_FALLBACK_DUMP_NODE"] = "1"
-        self._patch(_JitExecutor)
-        self._patch(_CellGraphExecutor)
+        for executor in EXECUTORS:
+            self._patch(executor)
         self.parsed: list[tuple[str, int, ast.AST]] = []
         self._watch_parser()
 

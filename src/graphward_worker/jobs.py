@@ -15,7 +15,7 @@ from . import sides
 from .children import Stage
 from .export import EXPORT, export
 from .infer import infer
-from .play import LAX, PYNATIVE, STRICT, play
+from .play import LAX, PYNATIVE, STRICT, UNITS, play
 from .recording.replay import replay
 from .specs import SpecError, parse_input
 from .standins import lacking
@@ -30,12 +30,13 @@ DEFAULTS: dict[str, Any] = {
     "as_it_stands": True,
     "ignore_state": [],
     "export": False,
+    "units": False,
 }
 """Options of a job. `gradients`: same, restored (the rewrite was declared to bring back a gradient that the original
 cuts), off. `timeout`: seconds for one play. `weights`: derived, drawn. `calls`: successive calls of one instance, at
 least 2. `train`: call `set_train` first; "both": prove it without and with. `as_it_stands`: of a pair, judge the
 original as well. `ignore_state`: attributes that the rewrite was declared to move or drop. `export`: what verifies
-must also come back from a MINDIR file."""
+must also come back from a MINDIR file. `units`: the rewrite is plain Python that calls graphs of its own."""
 
 
 @dataclass
@@ -210,15 +211,16 @@ class _Proof:
 
     def judge_once(self) -> Plan:
         original, rewritten = self.job["original"], self.job.get("rewritten")
+        graphs = UNITS if self.options["units"] else STRICT
         if rewritten is None:
             reference, strict = yield from self.ends(
-                [self.request(original, PYNATIVE), self.request(original, STRICT)]
+                [self.request(original, PYNATIVE), self.request(original, graphs)]
             )
             side = yield from self.judge(original, reference, strict, as_it_stands=True)
             return self.verdict(side["verdict"], side["message"], side, None)
-        plays = [self.request(original, PYNATIVE), self.request(rewritten, STRICT)]
+        plays = [self.request(original, PYNATIVE), self.request(rewritten, graphs)]
         if self.options["as_it_stands"]:
-            plays.append(self.request(original, STRICT))
+            plays.append(self.request(original, graphs))
         ends = yield from self.ends(plays)
         stands = None
         if self.options["as_it_stands"]:
@@ -283,6 +285,7 @@ class _Proof:
             "gradients": self.options["gradients"] != "off",
             "weights": self.options["weights"],
             "train": self.options["train"] is True,
+            "units": self.options["units"],
         }
         stage = export if mode == EXPORT else replay if self.replayed else play
         return Request(stage, payload, self.options["timeout"])

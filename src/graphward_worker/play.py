@@ -17,11 +17,14 @@ from .record import has_float_tensor, record, state_of
 from .recording import hooks, supply
 
 PYNATIVE, STRICT, LAX = "pynative", "strict", "lax"
+UNITS = "units"
+"""Plain Python that calls graphs of its own, each of them under STRICT."""
 
 
 def play(request: dict[str, Any], report: Callable[[dict[str, Any]], None]) -> None:
     """`request`: `tree`, `file`, `expr`, `inputs` (spec texts), `mode`, `calls`, `gradients`, `weights`, `train`, `log`
-    (where stderr goes). Reports the record after the calls and again after the gradients:
+    (where stderr goes), `units` (the target, or what it became, is several graphs: two more calls, with the training
+    flag turned and turned back). Reports the record after the calls and again after the gradients:
 
     `calls` (each `output`, `arguments` after the call, `compiled`), `before` and `after` (state), `nodes`,
     `interpreted`, `in_place` (see `graph`), `gradients` (variant -> name -> array, or None), `cut` (names of those that
@@ -44,6 +47,7 @@ class Performance:
         self.stage = "import"
         self.tree: str = request["tree"]
         self.graph_mode = request["mode"] != PYNATIVE
+        self.units = request["mode"] == UNITS
         self.strict = request["mode"] == STRICT
         self.result: dict[str, Any] = {"calls": [], "nodes": [], "interpreted": [], "in_place": [],
                                        "gradients": None, "cut": [],
@@ -56,6 +60,8 @@ class Performance:
             weights.derive_initial_values()
         if self.graph_mode:
             self.watch = graph.Watch()
+            if self.units:
+                hooks.replace_jit(graph.strictly(ms.jit))
         else:
             # Nested and decorated jit functions must run as plain Python in the reference.
             os.environ["MS_JIT"] = "0"
@@ -90,8 +96,9 @@ class Performance:
         if not isinstance(target, ms.nn.Cell) and not callable(target):
             kind = type(target).__name__
             raise TypeError(f"{self.request['expr']} is neither a Cell nor a function, but of type {kind}")
-        if isinstance(target, ms.nn.Cell) and self.request.get("train"):
-            target.set_train(True)
+        if isinstance(target, ms.nn.Cell) and (self.request.get("train") or self.request.get("units")):
+            # A new Cell is in the phase of training, which `set_train()` then does not change: a graph stays as it is.
+            target.set_train(bool(self.request.get("train")))
         return target
 
     def make_calls(self) -> None:
@@ -99,23 +106,36 @@ class Performance:
         target = self.construct()
         self.result["before"] = state_of(target, self.module)
         self.stage = "compile" if self.graph_mode else "call"
-        call = graph.compiled(target, self.strict) if self.graph_mode else graph.bare(target)
-        for number, variant in enumerate(values.variants(self.request["calls"])):
-            args, kwargs = self.arguments(variant)
-            weights.seed(100 + number)
-            if not self.graph_mode:
-                weights.jump_clock(number)
-            before = self.watch.count if self.watch else 0
-            output = call(*args, **kwargs)
-            self.stage = "call"
-            entry = {
-                "output": record(output),
-                "arguments": record([args, kwargs]),
-                "compiled": self.watch.count - before if self.watch else 0,
-            }
-            self.result["calls"].append(entry)
+        if self.units:
+            call = target
+        else:
+            call = graph.compiled(target, self.strict) if self.graph_mode else graph.bare(target)
+        variants = values.variants(self.request["calls"])
+        for variant in variants:
+            self.make_call(call, variant)
+        if self.request.get("units") and isinstance(target, ms.nn.Cell):
+            # A graph inside of a Cell does not hear of the Cell's `set_train` by itself.
+            for train in (not target.training, target.training):
+                target.set_train(train)
+                self.make_call(call, variants[0], may_compile=True)
         self.result["after"] = state_of(target, self.module)
         self.collect_nodes()
+
+    def make_call(self, call: Callable[..., Any], variant: int, may_compile: bool = False) -> None:
+        number = len(self.result["calls"])
+        args, kwargs = self.arguments(variant)
+        weights.seed(100 + number)
+        if not self.graph_mode:
+            weights.jump_clock(number)
+        before = self.watch.count if self.watch else 0
+        output = call(*args, **kwargs)
+        self.stage = "call"
+        entry = {
+            "output": record(output),
+            "arguments": record([args, kwargs]),
+            "compiled": self.watch.count - before if self.watch and not may_compile else 0,
+        }
+        self.result["calls"].append(entry)
 
     def arguments(self, variant: int) -> tuple[list[Any], dict[str, Any]]:
         args, kwargs = values.arguments(self.inputs, variant)
@@ -133,7 +153,9 @@ class Performance:
 
     def differentiate(self) -> dict[int, dict[str, np.ndarray]] | None:
         target = self.construct()
-        if self.graph_mode:
+        if self.units:
+            call = target
+        elif self.graph_mode:
             call = graph.compiled_for_gradient(target, self.strict)
         else:
             call = graph.bare(target)
@@ -153,7 +175,7 @@ class Performance:
         output = self.result["calls"][values.variants(2).index(variant)]["output"]
         if not has_float_tensor(output):
             return question.zeros()
-        inside = self.graph_mode and not graph.own_call(question.target)
+        inside = self.graph_mode and not self.units and not graph.own_call(question.target)
         folder = os.path.dirname(self.request["log"])
         if inside and question.unseen:
             return ingraph.inside(question, output, self.strict, folder)

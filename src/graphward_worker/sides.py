@@ -125,6 +125,8 @@ def accepted(reference: End, strict: End, options: dict[str, Any]) -> dict[str, 
     notes += differences.cut_notes(want)
     if options["ignore_state"]:
         notes.append(f"state not compared, as declared: {', '.join(sorted(options['ignore_state']))}")
+    if options["units"] and not compilations[0]:
+        return side("falls-back", "nothing of it is compiled: it calls no graph", **facts)
     again = next((number for number, count in enumerate(compilations, 1) if number > 1 and count), None)
     if again is not None:
         return side("recompiles", f"compiles again on call {again} with the same shapes", **facts)

@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[2] / "fixtures"
 BEFORE = ("fails", "falls-back", "diverges", "recompiles", "slow", "deprecated", "clean")
 KEYS = {
     "before", "target", "inputs", "fixes", "applicability", "alternative", "restores_gradient", "op_style", "weights",
-    "findings", "ignore_state",
+    "findings", "ignore_state", "compile_units", "script", "says", "raises", "target_version", "settings",
 }  # fmt: skip
 
 
@@ -36,7 +36,9 @@ class Case:
     """`before` is what Graph Mode makes of before.py. `fixes` is the limit ("safe" or "unsafe", the default),
     `alternative` picks a later one; `applicability` and `restores_gradient` are what the applied fixes must declare;
     `weights = "drawn"` judges before.py with random initial values; `ignore_state` names attributes that the fix
-    moves."""
+    moves; `compile_units` says that it splits a graph. A case with `script = true` has no target: it is run as a
+    script, and `says` is how MindSpore shows what is wrong (`test_script_laws`); `raises` if it does not get to its
+    end. `settings` are what `[tool.graphward]` says."""
 
     folder: Path
     data: dict[str, Any]
@@ -76,7 +78,8 @@ class Case:
 
     @property
     def config(self) -> Config:
-        return Config(root=self.folder, select=(self.code,), op_style=self.op_style or "functional")
+        config = Config(root=self.folder, select=(self.code,), op_style=self.op_style or "functional")
+        return config.with_options(target_version=self.target_version, **(self.settings or {}))
 
     def choose(self, source: SourceText, finding: Finding) -> Fix | None:
         """The fix of a finding that the case applies."""
@@ -105,7 +108,8 @@ class Case:
 def load(path: Path) -> Case:
     data = tomllib.loads(path.read_text(encoding="utf-8"))
     unknown = set(data) - KEYS
-    if unknown or data.get("before") not in BEFORE or not isinstance(data.get("target"), str):
+    named = bool(data.get("script")) or isinstance(data.get("target"), str)
+    if unknown or data.get("before") not in BEFORE or not named:
         raise ValueError(f"{path}: unknown keys {sorted(unknown)}, or before/target missing or wrong")
     return Case(path.parent, data)
 

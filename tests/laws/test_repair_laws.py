@@ -58,13 +58,13 @@ def test_there_are_enough_cases_and_they_differ():
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
-        ("Unsupported statement 'Try'.", "unsupported-statement"),
+        ("Unsupported statement 'Try'.", "unsupported-try"),
         ("For 'make_range', the 0th input should be a int scalar but got AbstractTensor(shape: ())", "range-of-tensor"),
         ("When handling script 'sorted(x) in graph mode', the inputs should be constant, but found variable 'x' to be "
-         "nonconstant.", "host-function"),
+         "nonconstant.", "host-function-on-traced"),
         ("the size of the tensor is wrong", None),
     ],
 )  # fmt: skip
 def test_the_registry_knows_messages_by_their_pattern(text: str, wanted: str | None):
     entry = entry_for(text)
-    assert (entry.id if entry else None) == wanted
+    assert (entry.name if entry else None) == wanted

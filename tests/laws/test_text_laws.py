@@ -98,6 +98,7 @@ def test_the_applied_fixes_declare_themselves_truly(case):
     worst = max((a.fix.applicability for a in applied), key=lambda a: a.rank)
     assert worst is Applicability(case.applicability or "unsafe")
     assert any(a.fix.restores_gradient for a in applied) is bool(case.restores_gradient)
+    assert any(a.fix.compile_units for a in applied) is bool(case.compile_units)
     for a in applied:
         assert not (a.fix.restores_gradient and a.fix.applicability is Applicability.SAFE)
 

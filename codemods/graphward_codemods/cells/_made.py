@@ -51,6 +51,11 @@ def made_by(inference: Inference, creation: Creation) -> Made:
     return _layer(inference, creation, _MAX_DEPTH)
 
 
+def class_made(inference: Inference, info: ClassInfo) -> Made:
+    """What an instance of a project's class is made of."""
+    return inference.once((class_made, info), lambda: _project_class(inference, info, _MAX_DEPTH))
+
+
 def _layer(inference: Inference, creation: Creation, depth: int) -> Made:
     if creation.made is not None:
         return _project_class(inference, creation.made, depth - 1) if depth else Made(known=False)

@@ -15,7 +15,7 @@ from .module import ClassInfo, FunctionInfo, Module
 from .names import dotted
 from .parameters import parameters
 from .project import Project
-from .recorded import RecordedKinds
+from .recorded import RecordedKinds, RecordedShapes
 from .regions import Reached
 from .statements import Interpreter
 from .tree import preorder
@@ -44,16 +44,17 @@ class FunctionKinds:
 
 class Inference:
     """Kinds for every function of a run, computed when first asked for and kept. `version` is that of MindSpore, for
-    what its functions give back; `recorded` what real runs passed."""
+    what its functions give back; `recorded` what real runs passed, `shapes` in which sizes."""
 
     def __init__(
         self, project: Project, reached: dict[FunctionInfo, Reached], version: str = "2.10",
-        recorded: RecordedKinds | None = None,
+        recorded: RecordedKinds | None = None, shapes: RecordedShapes | None = None,
     ):  # fmt: skip
         self.project = project
         self.reached = reached
         self.version = version
         self.recorded: RecordedKinds = recorded or {}
+        self.shapes: RecordedShapes = shapes or {}
         self.closures: dict[ast.Lambda, dict[str, Kind]] = {}
         self._notes: dict[Hashable, Any] = {}
         self._functions: dict[FunctionInfo, FunctionKinds] = {}

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from .kinds import Kind, Tag
 from .module import FunctionInfo
 
 RecordedKinds = Mapping[FunctionInfo, Mapping[str, Kind]]
 """Function -> parameter -> the join of what calls of it were seen to pass."""
+
+RecordedShapes = Mapping[FunctionInfo, Sequence[Mapping[str, tuple[str, tuple[int, ...]]]]]
+"""Function -> the distinct calls that were seen -> parameter -> dtype and shape of the Tensor that it got."""
 
 
 def with_recorded(kinds: dict[str, Kind], recorded: Mapping[str, Kind]) -> dict[str, Kind]:

@@ -74,7 +74,7 @@ class Cache:
                 for path in sorted(Path(folder).rglob("*.py")):
                     total.update(path.read_bytes())
         for path in sorted(Path(__file__).parents[1].rglob("*")):
-            if path.suffix in (".py", ".toml"):
+            if path.suffix in (".py", ".toml", ".json"):
                 total.update(path.read_bytes())
         return total.digest()
 

@@ -15,13 +15,14 @@ from ..analysis.regions import Reached, Region, graph_regions, reach
 from ..config import Config
 from ..rules.context import CellContext, FunctionContext, Options
 from ..rules.finding import Finding
+from ..rules.module_context import ModuleContext
 from ..rules.rule import Rule
 from ..rules.selection import matches
 from ..rules.suppression import unsuppressed
 from ..rules.suspects import Suspect
 from ..source.fixes import Applicability
 from ..source.text import SourceText
-from .recorded import recorded_kinds
+from .recorded import recorded_kinds, recorded_shapes
 from .visits import Visits
 from .workspace import Problem, Workspace
 
@@ -82,7 +83,9 @@ def analyse(workspace: Workspace) -> Analysis:
         reached = reach(project, regions)
         known = dict.fromkeys([*modules, *(r.function.module for r in reached.values())])
         recorded = recorded_kinds(project, known, workspace.recordings)
-        return Analysis(project, modules, regions, reached, Inference(project, reached, recorded=recorded))
+        shapes = recorded_shapes(project, known, workspace.recordings)
+        inference = Inference(project, reached, recorded=recorded, shapes=shapes)
+        return Analysis(project, modules, regions, reached, inference)
     finally:
         if enabled:
             gc.enable()
@@ -96,19 +99,23 @@ def check(
     workspace as it stands, where there is one already."""
     analysis = analysis or analyse(workspace)
     wanted = set(workspace.files if only is None else only)
-    options = Options(config.op_style, config.target_version)
+    options = Options(config.op_style, config.target_version, run_mode=config.run_mode, amp_level=config.amp_level,
+                      units=config.units, unit_names=config.unit_names)  # fmt: skip
     analysis.inference.version = config.target_version
     by_module: dict[Module, list[Reached]] = {}
     for reached in analysis.reached.values():
         by_module.setdefault(reached.function.module, []).append(reached)
     modules = [m for m in {**dict.fromkeys(analysis.modules), **by_module} if m.path in wanted]
+    scripts = _scripts(workspace, rules, wanted - {m.path for m in modules}, analysis.project)
+    modules += scripts
     result = CheckResult()
     found: dict[Path, FileFindings] = {}
     for i, module in enumerate(modules):
         if progress:
             progress(i, len(modules))
         told = [s for s in workspace.suspects if s.path == module.path]
-        findings = _check_module(module, by_module.get(module, []), analysis, rules, options, config, told)
+        asked = scripts.get(module, rules)
+        findings = _check_module(module, by_module.get(module, []), analysis, asked, options, config, told)
         if findings:
             found[module.path] = FileFindings(module.source, findings)
     workspace.check_syntax()
@@ -117,13 +124,31 @@ def check(
     return result
 
 
+def _scripts(
+    workspace: Workspace, rules: Sequence[Rule], paths: set[Path], project: Project
+) -> dict[Module, Sequence[Rule]]:
+    """The files without graph code in `paths`, with the rules about whole files that may find something there."""
+    asking = [r for r in rules if r.overrides("visit_module")]
+    found: dict[Module, Sequence[Rule]] = {}
+    for path in workspace.files if asking else ():
+        source = workspace.source(path) if path in paths and path not in workspace.problems else None
+        if source is None or b"mindspore" not in source.utf8:
+            continue
+        if any(r.concerns(source.utf8) for r in asking if any(t in source.utf8 for t in r.triggers)):
+            module = workspace.module(path)
+            if module is not None:
+                project.modules.setdefault(module.name, module)
+                found[module] = asking
+    return found
+
+
 def _check_module(
     module: Module, functions: list[Reached], analysis: Analysis, rules: Sequence[Rule], options: Options,
     config: Config, suspects: Sequence[Suspect],
 ) -> list[Finding]:  # fmt: skip
     # Rules share triggers: each is looked for once.
     present = {t: t in module.source.utf8 for t in {t: None for r in rules for t in r.triggers}}
-    active = [r for r in rules if any(present[t] for t in r.triggers)]
+    active = [r for r in rules if any(present[t] for t in r.triggers) and r.concerns(module.source.utf8)]
     active = [r for r in active if not _ignored_here(r, module.path, config)]
     if not active:
         return []
@@ -147,6 +172,11 @@ def _check_module(
             if _is_cell(analysis.project, info):
                 for rule in cells:
                     findings += rule.visit_cell(CellContext(info, analysis.inference, options))
+    whole = [r for r in active if r.overrides("visit_module")]
+    if whole:
+        everything = ModuleContext(module, analysis.inference, options)
+        for rule in whole:
+            findings += rule.visit_module(everything)
     unique = {(f.code, f.span.start, f.span.end, f.message): f for f in reversed(findings)}
     ordered = sorted(unique.values(), key=lambda f: (f.span.start, f.span.end, f.code))
     return unsuppressed(module.source, ordered)

@@ -23,6 +23,30 @@ def recorded_kinds(
 ) -> dict[FunctionInfo, dict[str, Kind]]:
     """What runs were seen to pass to the functions that start graph regions. A recording of other parameters than a
     function has now is a problem of `recordings`, and left out."""
+    seen = _seen(project, modules, recordings)
+    return {function: _parameters(function, found) for function, found in seen.items()}
+
+
+def recorded_shapes(
+    project: Project, modules: Iterable[Module], recordings: Recordings
+) -> dict[FunctionInfo, list[dict[str, tuple[str, tuple[int, ...]]]]]:
+    """The dtypes and shapes of the Tensors of each distinct call that runs were seen to make of these functions."""
+    found: dict[FunctionInfo, list[dict[str, tuple[str, tuple[int, ...]]]]] = {}
+    for function, seen in _seen(project, modules, recordings).items():
+        calls = [_tensors(_passed(function, call["samples"][0])) for recording in seen for call in recording.calls]
+        found[function] = [call for i, call in enumerate(calls) if call not in calls[:i]]
+    return found
+
+
+def _tensors(passed: list[tuple[str, dict[str, Any]]]) -> dict[str, tuple[str, tuple[int, ...]]]:
+    return {
+        name: (node["dtype"].rstrip("_"), tuple(node["shape"])) for name, node in passed if node["kind"] == "tensor"
+    }
+
+
+def _seen(
+    project: Project, modules: Iterable[Module], recordings: Recordings
+) -> dict[FunctionInfo, list[Recording]]:
     seen: dict[FunctionInfo, list[Recording]] = {}
     for module in modules:
         for qualname, found in recordings.of_file(module.path).items():
@@ -34,7 +58,7 @@ def recorded_kinds(
                     seen.setdefault(function, []).append(recording)
                 else:
                     recordings.stale(recording, f"({outline(function)})")
-    return {function: _parameters(function, found) for function, found in seen.items()}
+    return seen
 
 
 def outline(function: FunctionInfo) -> str:
@@ -70,19 +94,11 @@ def _function(project: Project, module: Module, qualname: str) -> FunctionInfo |
 
 
 def _parameters(function: FunctionInfo, recordings: list[Recording]) -> dict[str, Kind]:
-    node = function.node.args
-    names = [a.arg for a in node.posonlyargs + node.args]
-    if function.receiver is not None and function.owner is not None:
-        names = names[1:]
-    known = {a.arg for a in all_arguments(node)} - {a.arg for a in (node.vararg, node.kwarg) if a}
     passed: dict[str, list[Kind]] = {}
     for recording in recordings:
         for call in recording.calls:
-            first = call["samples"][0]
-            pairs = [*zip(names, first["args"], strict=False), *first["kwargs"].items()]
-            for name, value in pairs:
-                if name in known:
-                    passed.setdefault(name, []).append(_kind(value))
+            for name, value in _passed(function, call["samples"][0]):
+                passed.setdefault(name, []).append(_kind(value))
     command = recordings[0].command_text
     found = {}
     for name, kinds in passed.items():
@@ -91,6 +107,17 @@ def _parameters(function: FunctionInfo, recordings: list[Recording]) -> dict[str
         # Another run may pass another dtype: what was seen is good evidence, and no promise.
         found[name] = told._replace(certain=False)
     return found
+
+
+def _passed(function: FunctionInfo, sample: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    """The parameters of a call with what they got, those that are collected by stars left out."""
+    node = function.node.args
+    names = [a.arg for a in node.posonlyargs + node.args]
+    if function.receiver is not None and function.owner is not None:
+        names = names[1:]
+    known = {a.arg for a in all_arguments(node)} - {a.arg for a in (node.vararg, node.kwarg) if a}
+    pairs = [*zip(names, sample["args"], strict=False), *sample["kwargs"].items()]
+    return [(name, value) for name, value in pairs if name in known]
 
 
 def _kind(node: dict[str, Any]) -> Kind:

@@ -106,7 +106,8 @@ class Coverage:
         classes = {c for _, owner in seen if owner for c in self._project.mro(owner)}
         constructors = {c.methods["__init__"] for c in classes if "__init__" in c.methods}
         bodies = {(c.module.path, c.qualname) for c in classes}
-        return frozenset(place_of(f) for f in {f for f, _ in seen} | constructors) | bodies
+        files = {(f.module.path, "") for f, _ in seen}  # an import runs what stands at module level
+        return frozenset(place_of(f) for f in {f for f, _ in seen} | constructors) | bodies | files
 
 
 def _head(expr: str | None) -> str:

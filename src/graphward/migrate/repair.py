@@ -41,10 +41,10 @@ def _of_side(side: SideResult | None, tree: Path, texts: Mapping[Path, SourceTex
             continue
         entry = entry_for(error.text or error.message)
         source = texts.get((tree / error.path).resolve())
-        if entry is None or source is None or error.line > len(source.line_starts):
+        if entry is None or not entry.repairs or source is None or error.line > len(source.line_starts):
             continue
         path, function = place_at(source, source.offset(error.line, 0))
-        yield Suspect(path, function, source.line_bytes(error.line).strip(), entry.rules)
+        yield Suspect(path, function, source.line_bytes(error.line).strip(), entry.repairs)
 
 
 def brings_more(workspace: Workspace, rules: Sequence[Rule], config: Config, before: CheckResult) -> bool:

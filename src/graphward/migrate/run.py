@@ -197,12 +197,13 @@ class _Prover:
     def _job(self, target: ProofTarget, rendered: FixResult | None) -> Job:
         """The proof of what the fixes made of a target; without any, of the target as it stands."""
         changes = rendered.changes if rendered else {}
-        restored = any(
-            applied.fix.restores_gradient and place_at(applied.source, applied.finding.span.start) in target.places
-            for change in changes.values()
-            for applied in change.applied
-        )
-        options = Options.of(self.config.verify, gradients="restored" if restored else "same")
+        fixes = [
+            applied.fix for change in changes.values() for applied in change.applied
+            if place_at(applied.source, applied.finding.span.start) in target.places
+        ]  # fmt: skip
+        gradients = "restored" if any(fix.restores_gradient for fix in fixes) else "same"
+        units = any(fix.compile_units for fix in fixes)
+        options = Options.of(self.config.verify, gradients=gradients, units=units)
         texts = {path.resolve(): change.after for path, change in changes.items()}
         tree = self.trees.overlay(target.target.tree, texts) if rendered else None
         recorded = recorded_inputs(self.workspace.recordings, target.target) if target.inputs is None else None

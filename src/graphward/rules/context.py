@@ -20,10 +20,16 @@ from .rule import Rule
 
 @dataclass(frozen=True)
 class Options:
-    """What the user chose: `op_style` is "functional", "primitive" or "mint"; `target_version` MindSpore's."""
+    """What the user chose: `op_style` is "functional", "primitive" or "mint"; `target_version` MindSpore's; `units` the
+    parts that are to be graphs of their own, `unit_names` names for units that are cut out; `run_mode` "graph" or
+    "jit", what takes the place of PyNative mode; `amp_level` "O1", "O2", "O3" or "auto"."""
 
     op_style: str = "functional"
     target_version: str = "2.10"
+    units: tuple[str, ...] = ()
+    unit_names: tuple[str, ...] = ()
+    run_mode: str = "graph"
+    amp_level: str = "O2"
 
 
 Value = TypeVar("Value")

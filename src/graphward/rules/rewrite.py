@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from dataclasses import replace
 
 from ..analysis.module import Module
 from ..analysis.names import Names
@@ -47,6 +48,11 @@ class Rewrite:
         if request not in self._imports:
             self._imports.append(request)
         return f"{alias}.{name}"
+
+    def request(self, wanted: ImportRequest) -> None:
+        """Have an import added that the caller spells himself."""
+        if wanted not in self._imports:
+            self._imports.append(wanted)
 
     def _free_alias(self, module: str) -> str:
         for request in self._imports:
@@ -103,8 +109,11 @@ class Rewrite:
     def safe(self, title: str, *, restores_gradient: bool = False) -> Fix:
         return self._fix(title, Applicability.SAFE, "", restores_gradient)
 
-    def unsafe(self, title: str, reason: str, *, restores_gradient: bool = False) -> Fix:
-        return self._fix(title, Applicability.UNSAFE, reason, restores_gradient)
+    def unsafe(
+        self, title: str, reason: str, *, restores_gradient: bool = False, compile_units: bool = False
+    ) -> Fix:
+        fix = self._fix(title, Applicability.UNSAFE, reason, restores_gradient)
+        return replace(fix, compile_units=compile_units)
 
     def manual(self, title: str, reason: str) -> Fix:
         """Shown, never applied; edits are optional."""

@@ -11,6 +11,7 @@ from .finding import Consequence, Finding
 
 if TYPE_CHECKING:
     from .context import CellContext, FunctionContext
+    from .module_context import ModuleContext
 
 FAMILIES = {
     "GW1": "host values", "GW2": "Cell structure", "GW3": "control flow", "GW4": "containers and types",
@@ -26,8 +27,9 @@ class Rule:
     `triggers`: bytes of which a file must hold at least one for the rule to run on it (a test proves that no
     fixture lacks them). `targets`: the MindSpore versions that the rule speaks of, `>=2.7` or `>=2.7,<2.9`.
     `nodes`: the node types that `visit` wants. `names`: of calls, attributes and names, only those with one of these as
-    the last part of the name (`exp` of `ops.exp(x)`), or with an import's alias of one; empty for all. The docstring is
-    the rule's page, in the sections of PAGE_SECTIONS.
+    the last part of the name (`exp` of `ops.exp(x)`), or with an import's alias of one; empty for all. `opt_in`: runs
+    only where a selector names it by its code or name. The docstring is the rule's page, in the sections of
+    PAGE_SECTIONS.
     """
 
     code: ClassVar[str]
@@ -37,6 +39,7 @@ class Rule:
     targets: ClassVar[str] = ">=2.7"
     nodes: ClassVar[tuple[type[ast.AST], ...]] = ()
     names: ClassVar[frozenset[str]] = frozenset()
+    opt_in: ClassVar[bool] = False
 
     def visit(self, node: ast.AST, context: FunctionContext) -> Iterable[Finding]:
         """Called for each node of a type in `nodes` in each function that a graph region compiles."""
@@ -48,6 +51,16 @@ class Rule:
 
     def visit_cell(self, context: CellContext) -> Iterable[Finding]:
         """Called once for each Cell class."""
+        return ()
+
+    @classmethod
+    def concerns(cls, data: bytes) -> bool:
+        """Whether a file that holds a trigger is worth a visit, as far as its bytes tell: a second look, for rules
+        whose triggers are common."""
+        return True
+
+    def visit_module(self, context: ModuleContext) -> Iterable[Finding]:
+        """Called once for each file that holds a trigger and names MindSpore, with graph code or without."""
         return ()
 
     @classmethod

@@ -14,13 +14,14 @@ def selected_rules(select: Sequence[str], ignore: Sequence[str], target_version:
     """The rules that `select` names and `ignore` does not, as far as they speak of `target_version`.
 
     An item is `ALL`, a code, the beginning of one (`GW1`) or a rule's name; the longest match wins, as in a
-    `select = ["GW1"]`, `ignore = ["GW101"]`. Raises GraphwardError for an item that matches no rule.
+    `select = ["GW1"]`, `ignore = ["GW101"]`. A rule that is opt-in wants its whole code or its name. Raises
+    GraphwardError for an item that matches no rule.
     """
     for item in (*select, *ignore):
         require(item)
     chosen = []
     for rule in all_rules():
-        wanted = max((_weight(item, rule) for item in select), default=0)
+        wanted = max((_weight(i, rule) for i in select if not rule.opt_in or i in (rule.code, rule.name)), default=0)
         refused = max((_weight(item, rule) for item in ignore), default=0)
         if wanted > refused and covers(rule.targets, target_version):
             chosen.append(rule)

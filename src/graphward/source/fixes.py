@@ -39,7 +39,8 @@ class Fix:
 
     `edits` are byte spans over the snapshot on which the finding was made. `imports` are added by the import
     editor. `reason` is mandatory unless the fix is safe. `restores_gradient` declares that the original cuts the
-    gradient (a NumPy round trip has none) and the rewrite has one.
+    gradient (a NumPy round trip has none) and the rewrite has one; `compile_units` that what was one graph is plain
+    Python afterwards, which calls several.
     """
 
     title: str
@@ -48,6 +49,7 @@ class Fix:
     reason: str = ""
     imports: tuple[ImportRequest, ...] = ()
     restores_gradient: bool = False
+    compile_units: bool = False
 
     def __post_init__(self) -> None:
         if not self.title:

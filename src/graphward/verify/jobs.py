@@ -23,7 +23,8 @@ class Options:
     `set_train()` first ("both": prove it without and with). `as_it_stands`: of a pair, judge the original's own graph
     as well. `ignore_state`: attributes that the rewrite was declared to move or drop. `memory`: MB for one play, 0 for
     most of what the machine has.
-    `export`: also export to MINDIR, load it and run it.
+    `export`: also export to MINDIR, load it and run it. `units`: the rewrite is plain Python that calls graphs of its
+    own, which is played as it stands.
     """
 
     gradients: Literal["same", "restored", "off"] = "same"
@@ -35,6 +36,7 @@ class Options:
     ignore_state: tuple[str, ...] = ()
     memory: int = 0
     export: bool = False
+    units: bool = False
 
     @classmethod
     def of(cls, settings: VerifySettings, **others: Any) -> Options:

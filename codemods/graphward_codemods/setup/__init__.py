@@ -1,0 +1,1 @@
+"""GW7xx: how a run is set up: mode, device, context, mixed precision."""

@@ -1,0 +1,1 @@
+"""GW8xx: what MindSpore has removed, renamed, or given another meaning."""

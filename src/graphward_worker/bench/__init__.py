@@ -1,0 +1,1 @@
+"""Measurements that run under the user's interpreter."""
