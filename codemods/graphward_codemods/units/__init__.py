@@ -1,0 +1,1 @@
+"""Codemods for what is compiled together: monolithic graphs, repeated layers, module layout, probes."""

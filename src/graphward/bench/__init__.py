@@ -1,0 +1,1 @@
+"""Measurements, each in fresh processes under the user's interpreter."""
