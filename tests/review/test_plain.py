@@ -24,7 +24,7 @@ from graphward.review.command import run_review
 try:
     paths = [Path(a) for a in sys.argv[1:] if not a.startswith("--")] or [Path()]
     sys.exit(run_review(paths, load_config(Path.cwd()), plain="--plain" in sys.argv,
-                        accept_safe="--accept-safe" in sys.argv))
+                        safe="--accept-safe" in sys.argv))
 except GraphwardError as error:
     sys.stderr.write(f"graphward: {error}\\n")
     sys.exit(2)
@@ -38,6 +38,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", str(SPECIMENS))
     monkeypatch.setenv("PYTHONIOENCODING", "utf-8")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.delenv("FORCE_COLOR", raising=False)
     return tmp_path
 
@@ -69,7 +71,7 @@ def test_shows_place_reason_and_diff_and_writes_what_was_accepted():
     assert "    in Net.construct\n    because x is annotated Tensor\n" in shown
     assert "Fix, safe: Use swapaxes\n--- a/net.py\n+++ b/net.py\n" in shown
     assert "-        x = x.transpose(0, 1)  # 转置\n+        x = x.swapaxes(0, 1)  # 转置\n" in shown
-    assert "(1/2) Apply this fix [y,n,t,a,d,q,?]? y\n" in shown
+    assert "(1/2) Apply this fix [y,n,t,a,d,e,s,j,k,v,/,q,?]? y\n" in shown
     assert shown.endswith("Applied 1 fix in 1 file; 1 finding is left.\n")
     assert "\x1b" not in shown
 
@@ -323,22 +325,24 @@ def test_an_interrupt_keeps_what_was_accepted(keys: str):
     assert file.read_text() == cell("y = new(y)", "return old(x)")
 
 
-def test_a_file_that_changes_meanwhile_is_not_overwritten_and_is_asked_anew():
+def test_a_file_that_changes_meanwhile_is_not_overwritten_and_keeps_the_decisions_that_fit():
     file = write("net.py", cell("y = old(y)", "return old(x)"))
     terminal = Terminal()
     terminal.until("]? ")
     terminal.type("y\r")
+    terminal.until("(2/2) ")
     terminal.until("]? ")
-    theirs = cell("y = old(y) + 1", "return x")
+    theirs = cell("y = old(y) + 1", "return old(z)")
     file.write_text(theirs)
     terminal.type("y\r")
-    terminal.until("changed on disk meanwhile: the 2 fixes accepted for it are dropped, nothing is written.")
+    terminal.until("changed on disk meanwhile: nothing is written.")
+    terminal.until("1 accepted fix still fits, 1 no longer does.")
     assert file.read_text() == theirs
-    assert "y = new(y) + 1" in terminal.until("]? ")
+    assert "return new(z)" in terminal.until("]? ")
     terminal.type("y\r")
     terminal.until("no finding is left.")
     assert terminal.end() == 0
-    assert file.read_text() == cell("y = new(y) + 1", "return x")
+    assert file.read_text() == cell("y = new(y) + 1", "return new(z)")
 
 
 def test_a_file_that_vanishes_meanwhile_is_not_made_again():
@@ -347,7 +351,72 @@ def test_a_file_that_vanishes_meanwhile_is_not_made_again():
     terminal.until("]? ")
     file.unlink()
     terminal.type("y\r")
-    terminal.until("the fix accepted for it is dropped, nothing is written.")
-    terminal.until("left alone net.py: cannot be read")
+    terminal.until("changed on disk meanwhile: nothing is written.")
+    terminal.until("left alone net.py: it cannot be read")
     terminal.end()
     assert not file.exists()
+
+
+def editor(tmp_path: Path, program: str) -> str:
+    """An editor that runs `program` on `path`."""
+    file = tmp_path / "editor"
+    file.write_text(f"#!{sys.executable}\nimport sys\nfrom pathlib import Path\npath = Path(sys.argv[-1])\n{program}\n")
+    file.chmod(0o755)
+    return str(file)
+
+
+def test_e_takes_an_edited_text_if_it_parses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    change = "path.write_text(path.read_text().replace('new(x)', 'mine(x)') if 'mine' not in path.read_text() else '')"
+    monkeypatch.setenv("VISUAL", editor(tmp_path, change))
+    file = write("net.py", cell("return old(x)"))
+    assert review("e\n").returncode == 0
+    assert "return mine(x)" in file.read_text()
+
+
+def test_e_refuses_what_does_not_parse_and_an_editor_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("VISUAL", editor(tmp_path, "path.write_text('        return ((')"))
+    file = write("net.py", cell("return old(x)"))
+    run = review("e\nn\nq\n")
+    assert "This cannot be taken: the result of Your own text does not parse" in run.stdout
+    monkeypatch.setenv("VISUAL", str(tmp_path / "missing"))
+    run = review("e\nq\n")
+    assert "does not start" in run.stdout
+    assert "old(x)" in file.read_text()
+
+
+def test_s_silences_the_rule_with_a_comment():
+    file = write("net.py", cell("return old(x)  # why"))
+    run = review("s\n")
+    assert file.read_text() == cell("return old(x)  # why  # graphward: ignore[GW991]")
+    assert run.returncode == 0
+    assert review("").stdout == "Nothing was changed; no finding is left.\n"
+
+
+def test_j_leaves_it_open_and_k_goes_back():
+    file = write("net.py", cell("y = old(y)", "return old(x)"))
+    run = review("k\nj\nk\ny\nj\n")
+    assert "There is no earlier finding to decide in this file." in run.stdout
+    assert file.read_text() == cell("y = new(y)", "return old(x)")
+    assert run.stdout.endswith("Applied 1 fix in 1 file; 1 finding is left.\n")
+    assert "(1/1) Apply this fix" in review("q\n").stdout
+
+
+def test_a_filter_asks_only_what_fits():
+    file = write("net.py", cell("y = old(y)", "return x.transpose(0, 1)"))
+    run = review("/rule:GW110\ny\n")
+    assert "The filter shows 1 finding." in run.stdout
+    assert file.read_text() == cell("y = old(y)", "return x.swapaxes(0, 1)")
+
+
+def test_a_filter_that_means_nothing_says_what_would():
+    write("net.py", cell("return old(x)"))
+    run = review("/state:what\nq\n")
+    assert "state is one of open, accepted" in run.stdout
+
+
+def test_a_rejected_finding_is_not_asked_the_next_time_unless_asked_for():
+    write("net.py", cell("y = old(y)", "return old(x)"))
+    review("n\nq\n")
+    again = review("q\n")
+    assert "1 earlier decision holds" in again.stdout
+    assert "net.py:7:16" in again.stdout and "net.py:6:13" not in again.stdout

@@ -3,46 +3,113 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TextIO
 
 from ..config import Config
-from ..engine.run import find_files, rules_of
-from ..engine.shards import shards
+from ..engine.run import RunProgress
 from ..errors import GraphwardError
-from .plain import PlainFront, ScriptFront
-from .session import Summary, review
+from .checking import Checker
+from .outcome import Written
+from .plain import PlainFront, accept_safe
+from .session import Review, Ways
+from .store import Store
+from .transcript import left_alone
+
+Progress = Callable[[], AbstractContextManager[Callable[[RunProgress], None] | None]]
 
 
 def run_review(
-    paths: Sequence[Path], config: Config, *, plain: bool, accept_safe: bool = False,
-    stdin: TextIO | None = None, stdout: TextIO | None = None,
+    paths: Sequence[Path], config: Config, *, plain: bool, safe: bool = False, resume: bool = False,
+    fresh: bool = False, ways: Ways | None = None, progress: Progress = nullcontext, stdin: TextIO | None = None,
+    stdout: TextIO | None = None,
 ) -> int:  # fmt: skip
-    """Review the findings under `paths` one by one and write what is accepted. Runs nothing of the code.
+    """Review the findings under `paths` one by one and write what is accepted. Runs nothing of the code unless asked.
 
-    `accept_safe` asks nothing and accepts the safe fixes. Returns 0 when nothing is left, 1 when findings remain.
-    Raises GraphwardError for paths, files and settings that cannot be used.
+    `safe` asks nothing, remembers nothing and accepts the safe fixes. `progress` shows the first check. Returns 0 when
+    nothing is left, 1 when findings remain. Raises GraphwardError for paths, files and settings that cannot be used.
     """
-    if not (plain or accept_safe):
-        raise GraphwardError("the review works with line prompts", hint="run `graphward review --plain`")
-    stdin, stdout = stdin or sys.stdin, stdout or sys.stdout
+    stdin, stdout, ways = stdin or sys.stdin, stdout or sys.stdout, ways or Ways()
+    whole = not (plain or safe)
+    if whole:
+        _require_screen(stdin, stdout)
     _tolerate(stdin, "replace")
     _tolerate(stdout, "backslashreplace")
-    rules_of(config)  # an unknown rule code must fail before anything is read
-    files, refused = find_files(paths, config)
-    front = ScriptFront(stdout) if accept_safe else PlainFront(stdin, stdout)
-    for problem in refused:
-        front.left_alone(problem)
-    summary = Summary()
-    try:
-        review(shards(files), config, front, summary, take_safe=accept_safe)
-    except KeyboardInterrupt:
-        summary.complete = False
-    stdout.write(_told(summary))
+    store = None if safe else Store(config.root)
+    if store is not None and fresh:
+        store.forget()
+    if resume and (store is None or not store.exists):
+        raise GraphwardError("there is no review of this project to resume", hint="leave --resume out to begin one")
+    review = Review(Checker(paths, config), store, ways)
+    with progress() as tell:
+        found, problems = review.checker.first(tell)
+    for problem in problems:
+        left_alone(problem)
+    review.begin(found, as_left=resume)
+    total = _Total()
+    complete = _screen(review, total) if whole else _lines(review, total, safe, stdin, stdout)
+    if ways.patch is not None and not whole:
+        review.write([], review.begin_write())
+    review.end()
+    if store is not None and store.problem:
+        sys.stderr.write(f"graphward: {store.problem}\n")
+    stdout.write(_told(review, total, complete))
     stdout.flush()
-    return 0 if summary.complete and not summary.left else 1
+    return 0 if complete and not review.left() and not total.problems else 1
+
+
+class _Total:
+    """What was written in the whole run."""
+
+    def __init__(self) -> None:
+        self.files: dict[Path, bytes] = {}
+        self.problems: list[str] = []
+
+    def add(self, done: Written) -> None:
+        self.files.update(done.files)
+        self.problems += done.problems
+
+
+def _lines(review: Review, total: _Total, safe: bool, stdin: TextIO, stdout: TextIO) -> bool:
+    if not safe:
+        return PlainFront(review, stdin, stdout).run(total.add)
+    complete = True
+    try:
+        accept_safe(review, stdout)
+    except KeyboardInterrupt:
+        complete = False
+    if review.ways.patch is None:
+        done = review.write(review.unwritten(), review.begin_write())
+        for problem in (*done.problems, *(f"{p}: changed on disk meanwhile, nothing is written" for p in done.changed)):
+            sys.stderr.write(f"graphward: {problem}\n")
+        total.add(done)
+    return complete
+
+
+def _screen(review: Review, total: _Total) -> bool:
+    from .screen.app import ReviewApp
+
+    if not review.state.files:
+        return True
+    app = ReviewApp(review, total.add)
+    with app.pauses.short():
+        app.run()
+    return app.complete
+
+
+def _require_screen(stdin: TextIO, stdout: TextIO) -> None:
+    if find_spec("textual") is None:
+        hint = "install it with `pip install 'graphward[review]'`, or use line prompts: `graphward review --plain`"
+        raise GraphwardError("the full-screen review needs Textual", hint=hint)
+    on_terminal = stdin.isatty() and stdout.isatty() and sys.stderr.isatty()  # Textual draws on stderr
+    if not on_terminal or os.environ.get("TERM", "dumb") == "dumb":
+        raise GraphwardError("the full-screen review needs a terminal",
+                             hint="use line prompts: `graphward review --plain`, or `--accept-safe`")  # fmt: skip
 
 
 def _tolerate(stream: TextIO, errors: str) -> None:
@@ -51,11 +118,26 @@ def _tolerate(stream: TextIO, errors: str) -> None:
         stream.reconfigure(errors=errors)
 
 
-def _told(summary: Summary) -> str:
-    fixes = f"{summary.applied} fix{'' if summary.applied == 1 else 'es'}"
-    files = f"{len(summary.written)} file{'' if len(summary.written) == 1 else 's'}"
-    done = f"Applied {fixes} in {files}" if summary.applied else "Nothing was changed"
-    if not summary.complete:
+def _told(review: Review, total: _Total, complete: bool) -> str:
+    if review.ways.patch is not None:
+        count = sum(len(f.decisions) for f in review.state.files.values())
+        changed = sum(1 for f in review.state.files.values() if f.decisions)
+        done = f"{review.ways.patch} holds {_fixes(count)} in {_files(changed)}" if count else "Nothing was accepted"
+    elif total.files:
+        count = sum(len(review.state.files[path].decisions) for path in total.files if path in review.state.files)
+        done = f"Applied {_fixes(count)} in {_files(len(total.files))}"
+    else:
+        done = "Nothing was changed"
+    if not complete:
         return f"{done}; the review is not finished.\n"
-    left = f"{summary.left} finding{' is' if summary.left == 1 else 's are'} left"
-    return f"{done}; {left if summary.left else 'no finding is left'}.\n"
+    left = review.left()
+    told = f"{left} finding{' is' if left == 1 else 's are'} left" if left else "no finding is left"
+    return f"{done}; {told}.\n"
+
+
+def _fixes(count: int) -> str:
+    return f"{count} fix{'' if count == 1 else 'es'}"
+
+
+def _files(count: int) -> str:
+    return f"{count} file{'' if count == 1 else 's'}"

@@ -3,194 +3,346 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from enum import Enum
+from pathlib import Path
 from typing import TextIO
 
-from rich.console import Console
-from rich.text import Text
-
-from ..engine.workspace import Problem
-from ..report.diff import file_diff
-from ..report.rows import Row
-from ..report.text import MEANINGS
-from ..rules.finding import Finding
-from ..source.fixes import Fix
+from ..errors import GraphwardError
 from ..source.paths import display
-from .decisions import Decision, Refused, State, accept, accept_safe, outcome, reject, show_next
-from .session import End
+from . import actions as act
+from .checking import Unusable, applied
+from .editing import BadEdit, draft, edited
+from .editor import edit_text
+from .filters import HELP as FILTER_HELP
+from .journal import Entry as Journaled
+from .outcome import Written
+from .proving import Prover
+from .session import Review
+from .state import FileReview, State, Status
+from .transcript import Transcript, left_alone, taken_line
 
-KEYS = "y,n,t,a,d,q,?"
+KEYS = "y,n,t,a,d,e,s,j,k,v,/,q,?"
 HELP = """\
 y - accept this fix
-n - reject it; the finding stays as it is
+n - reject it; the finding stays as it is, and is not asked again
 t - show the next alternative fix of this finding
 a - accept this fix, and the safe fixes of all later findings in this file;
     findings without a safe fix are still asked
 d - skip the rest of this file; what was accepted in it is written
+e - edit the proposed text in $EDITOR, and accept it if it parses
+s - silence the rule here with a comment
+j - leave it undecided and go on to the next one
+k - go back to the one before in this file
+v - prove this region with the fix that is shown: this runs the code
+/ - ask only what fits: /rule:GW1 fix:safe word; / alone asks all again
 q - quit; what was accepted is written
 ? - show this help
 What was accepted is written when the last finding of a file has been met.
-Then the file is checked again: what is new, or had to wait because its fix
-overlapped an accepted one, is asked."""
+Until then the file is checked again after each fix: what is new, or had to
+wait because its fix overlapped an accepted one, is asked; what is no longer
+needed is not."""
 
-_ACTIONS = {"y": accept, "n": reject, "a": accept_safe}
-_DIFF_STYLES = {"+++": "bold", "---": "bold", "@@": "cyan", "+": "green", "-": "red"}
-# Code under review can hold anything; a terminal must not obey it.
-_VISIBLE = {code: f"\\x{code:02x}" for code in (*range(9), *range(11, 32), *range(127, 160))} | {13: ""}
+# Files that take longer to check are checked once all their findings have been met.
+_PROMPT_SECONDS = 0.7
+
+
+class End(Enum):
+    """How the review of a file ended."""
+
+    DONE = "done"
+    SKIPPED = "skipped"
+    QUIT = "quit"
 
 
 class PlainFront:
     """Asks on `stdout`, reads answers from `stdin`, one a line."""
 
-    def __init__(self, stdin: TextIO, stdout: TextIO):
-        self._stdin = stdin
-        self._stdout = stdout
-        self._console = Console(file=stdout, soft_wrap=True, highlight=False)
+    def __init__(self, review: Review, stdin: TextIO, stdout: TextIO):
+        self._review = review
+        self._out = Transcript(stdin, stdout)
+        self._passed: set[tuple[Path, str]] = set()
+        self._prover: Prover | None = None
 
-    def decide(self, state: State) -> tuple[State, End]:
-        """Ask for each finding. An interrupt is a `q`: it keeps what was accepted."""
-        told = 0
+    def run(self, written: Callable[[Written], None]) -> bool:
+        """Take the user through the files, each written when it has been met; whether all were. An interrupt is a `q`:
+        it keeps what was accepted. `written` hears of each write."""
+        if self._review.state.message:
+            self._out.note(f"{self._review.state.message} (--fresh asks everything again)")
+        entry = self._review.begin_write()
+        complete = True
         try:
-            while True:
-                for decision in state.accepted[told:]:
-                    self._tell_taken(state, decision)
-                told = len(state.accepted)
-                asked = state.current
-                if asked is None:
-                    return state, End.DONE
-                self._show_finding(state, asked)
-                if state.shown is None:
-                    self._print("No fix can be applied here; it is left to you.")
-                    state = reject(state)
-                    continue
-                state, end = self._ask(state)
-                if end is not None:
-                    return state, end
-                # The fix that the user just accepted needs no line of its own.
-                told += any(d.finding is asked for d in state.accepted[told : told + 1])
-        except KeyboardInterrupt:
-            self._print("")
-            return state, End.QUIT
+            for path in list(self._review.state.files):
+                end = self._file_until_written(path, entry, written)
+                if end is End.QUIT:
+                    complete = False
+                    break
+        finally:
+            if self._prover is not None:
+                self._prover.close()
+        return complete
 
-    def note(self, text: str) -> None:
-        """One line to the user."""
-        self._print(text, "yellow")
-
-    def left_alone(self, problem: Problem) -> None:
-        """A file that is no Python, on stderr as `check` does."""
-        _warn(problem)
-
-    def _ask(self, state: State) -> tuple[State, End | None]:
-        """Prompt until the finding is decided or the file ends."""
-        self._show_fix(state)
+    def _file_until_written(self, path: Path, entry: Journaled, written: Callable[[Written], None]) -> End:
         while True:
-            answer = self._answer(state)
+            try:
+                end = self._file(path)
+            except KeyboardInterrupt:
+                self._out.say("")
+                end = End.QUIT
+            file = self._review.state.files.get(path)
+            if file is None or self._review.ways.patch is not None or not self._differs(file):
+                return end
+            done = self._review.write([file], entry)
+            for problem in done.problems:
+                self._out.note(problem)
+            written(done)
+            if not done.changed:
+                return end
+            self._out.note(f"{display(path)} changed on disk meanwhile: nothing is written.")
+            if end is not End.DONE:
+                return end
+            self._reload(path)
+            self._passed = {place for place in self._passed if place[0] != path}
+
+    def _differs(self, file: FileReview) -> bool:
+        return any(file is other for other in self._review.unwritten())
+
+    def _file(self, path: Path) -> End:
+        """Ask for each finding of a file that is open."""
+        if path in self._review.changed_on_disk():
+            self._reload(path)
+        while True:
+            key = self._next(path)
+            if key is None:
+                if any(f.path == path for f in self._review.unsettled()):
+                    self._settle()
+                    continue
+                return End.DONE
+            self._do(act.Select((path, key)))
+            entry = self._review.state.entry
+            assert entry is not None
+            self._out.finding(entry, self._review.state)
+            if self._review.state.shown(entry) is None:
+                self._out.say("No fix can be applied here; it is left to you.")
+                self._passed.add((path, key))
+                continue
+            end = self._ask(path)
+            if end is not None:
+                return end
+
+    def _next(self, path: Path) -> str | None:
+        """The first finding of the file that has to be asked."""
+        file = self._review.state.files.get(path)
+        if file is None:
+            return None
+        return next((k for k in file.visible(self._review.state.filter)
+                     if file.entries[k].status is Status.OPEN and (path, k) not in self._passed), None)  # fmt: skip
+
+    def _ask(self, path: Path) -> End | None:
+        """Prompt until the finding is decided; what it means for the file, if it means something."""
+        self._show_fix()
+        while True:
+            answer = self._answer()
             if answer is None or answer == "q":
-                return state, End.QUIT
+                return End.QUIT
             if answer == "d":
-                return state, End.SKIPPED
-            if answer == "t" and len(state.alternatives) > 1:
-                state = show_next(state)
-                self._show_fix(state)
-            elif answer == "t":
-                self._print("There is no other fix.")
-            elif answer in _ACTIONS:
-                try:
-                    return _ACTIONS[answer](state), None
-                except Refused as reason:
-                    self._print(f"This fix cannot be accepted: {reason}", "red")
+                return End.SKIPPED
+            if answer.startswith("/"):
+                self._filter(answer[1:])
+                return None
+            if answer == "t":
+                self._do(act.ShowNext())
+                if self._review.state.message:
+                    self._out.say(self._review.state.message)
+                else:
+                    self._show_fix()
+            elif answer == "v":
+                self._prove()
+            elif answer in _DECISIONS:
+                if getattr(self, _DECISIONS[answer])(path):
+                    return None
             elif answer:
-                self._print(HELP)
+                self._out.say(HELP)
 
-    def _answer(self, state: State) -> str | None:
-        """What the user types; None at the end of the input."""
-        prompt = f"({state.position + 1}/{len(state.findings)}) Apply this fix [{KEYS}]? "
-        self._console.print(Text(prompt, "bold"), end="")
-        self._stdout.flush()
-        line = self._stdin.readline()
-        if not line or not self._stdin.isatty():
-            # Nothing echoed the answer: the transcript must still read well.
-            self._print(line.rstrip("\n"))
-        return line.strip() if line else None
+    # Decisions: each says whether the finding is dealt with
 
-    def _show_finding(self, state: State, finding: Finding) -> None:
-        row = Row(state.source.path, state.source, finding)
-        line, column = row.start
-        self._print("")
-        self._print(f"{display(row.path)}:{line}:{column} {finding.code} {finding.name}", "bold")
-        self._print(f"{finding.consequence.value}: {MEANINGS[finding.consequence]}")
-        self._print(finding.message)
-        steps = [step.partition(":")[2] for step in finding.call_path]
-        self._print("    in " + (" -> ".join(steps) or finding.region))
-        for reason in finding.evidence:
-            self._print(f"    because {reason}")
-        if state.shown is None:
-            for number in range(line, row.end[0] + 1):
-                code = state.source.line_bytes(number).decode().rstrip("\r\n")
-                self._print(f"    {number} | {code}")
-            for fix in finding.fixes:
-                self._show_title(fix.applicability.value, fix)
+    def _accept(self, path: Path) -> bool:
+        return self._decided(path, act.Accept())
 
-    def _show_fix(self, state: State) -> None:
-        fix = state.shown
-        if fix is None:
-            return
-        count = len(state.alternatives)
-        which = f" {state.choice + 1} of {count}" if count > 1 else ""
-        self._show_title(f"Fix{which}, {fix.applicability.value}", fix)
+    def _accept_safe(self, path: Path) -> bool:
+        place = self._review.state.selected
+        if not self._decided(path, act.Accept()):
+            return False
+        assert place is not None
+        while True:
+            self._settle()
+            before = self._review.state.files.get(path)
+            if before is None:
+                return True
+            self._do(act.Select(place))
+            self._do(act.AcceptAll(act.Scope.SAFE, here=True))
+            after = self._review.state.files[path]
+            if after is before:
+                return True
+            self._tell_taken(before, after)
+
+    def _reject(self, path: Path) -> bool:
+        self._do(act.Reject())
+        return True
+
+    def _suppress(self, path: Path) -> bool:
+        return self._decided(path, act.Suppress())
+
+    def _later(self, path: Path) -> bool:
+        assert self._review.state.selected is not None
+        self._passed.add(self._review.state.selected)
+        return True
+
+    def _earlier(self, path: Path) -> bool:
+        state = self._review.state
+        assert state.selected is not None
+        file = state.files[path]
+        keys = [k for k in file.visible(state.filter) if file.entries[k].status is Status.OPEN]
+        at = keys.index(state.selected[1])
+        if not at:
+            self._out.say("There is no earlier finding to decide in this file.")
+            return False
+        self._passed -= {(path, key) for key in keys[at - 1 :]}
+        return True
+
+    def _edit(self, path: Path) -> bool:
+        state = self._review.state
+        entry = state.entry
+        assert entry is not None and state.selected is not None
+        proposal = draft(entry.item, state.shown(entry))
+        document = proposal.document
+        while True:
+            try:
+                document = edit_text(document, path.name)
+                fix = edited(proposal, document)
+            except GraphwardError as error:
+                self._out.say(str(error), "red")
+                return False
+            except BadEdit as error:
+                self._out.say(f"This cannot be taken: {error}", "red")
+                if self._out.ask("Edit it again [y,n]? ") != "y":
+                    return False
+                continue
+            if fix is None:
+                self._out.say("Nothing was changed.")
+                return False
+            return self._decided(path, act.TakeText(state.selected, fix))
+
+    def _decided(self, path: Path, action: act.Action) -> bool:
+        """Take a decision; False, with the reason told, when it cannot be."""
+        before = self._review.state.files[path]
+        place = self._review.state.selected
+        self._do(action)
+        after = self._review.state.files[path]
+        if after is before:
+            self._out.say(self._review.state.message, "red")
+            return False
         try:
-            after = outcome(state, fix)
-        except Refused as reason:
-            self._print(f"This fix cannot be accepted: {reason}", "red")
-            return
-        for line in file_diff(state.source.path, state.preview.utf8, after.utf8):
-            style = next((s for mark, s in _DIFF_STYLES.items() if line.startswith(mark)), "")
-            self._print(line.rstrip("\n"), style)
+            applied(after)
+        except Unusable as error:
+            self._do(act.Refused(after, error.key, str(error)))
+            self._out.say(self._review.state.message, "red")
+            return place is not None and error.key != place[1]
+        said = self._review.state.message.partition(". ")[2]
+        if said:
+            self._out.say(said)
+        if self._review.checker.seconds < _PROMPT_SECONDS:
+            self._settle()
+        return True
 
-    def _show_title(self, kind: str, fix: Fix) -> None:
-        self._print(f"{kind}: {fix.title}")
-        if fix.reason:
-            self._print(f"    {fix.reason}")
+    def _show_fix(self) -> None:
+        entry = self._review.state.entry
+        if entry is not None:
+            self._out.fix(entry, self._review.state)
 
-    def _tell_taken(self, state: State, decision: Decision) -> None:
-        self._print(taken_line(state, decision))
+    def _settle(self) -> None:
+        """Check again what the decisions have made, and tell what that changed."""
+        while waiting := self._review.unsettled():
+            self._do(act.Say(""))
+            for action in self._review.checker.settle(waiting, self._review.state.files):
+                self._do(action)
+            if self._review.state.message:
+                self._out.say(self._review.state.message)
 
-    def _print(self, text: str, style: str = "") -> None:
-        self._console.print(Text(text.translate(_VISIBLE), style))
+    def _filter(self, text: str) -> None:
+        self._do(act.SetFilter(text))
+        self._passed.clear()
+        if self._review.state.message:
+            self._out.say(self._review.state.message)
+            if str(self._review.state.filter) != text.strip() and not self._review.state.filter:
+                self._out.say("\n".join(FILTER_HELP))
 
-
-class ScriptFront:
-    """Asks nothing: the safe fixes are taken by the state, everything else is left."""
-
-    def __init__(self, stdout: TextIO):
-        self._stdout = stdout
-
-    def decide(self, state: State) -> tuple[State, End]:
-        """Pass over what needs a decision."""
+    def _prove(self) -> None:
+        state = self._review.state
+        assert state.selected is not None
+        if self._prover is None:
+            self._prover = Prover(self._review)
         try:
-            while state.current is not None:
-                state = reject(state)
+            told = self._prover.prove(state, [state.selected], _tell_step)
+        except GraphwardError as error:
+            self._out.say(str(error), "red")
+            return
         except KeyboardInterrupt:
-            return state, End.QUIT
-        for decision in state.accepted:
-            self._stdout.write(taken_line(state, decision).translate(_VISIBLE) + "\n")
-        return state, End.DONE
+            self._prover.stop()
+            self._prover = None
+            self._out.say("The proof was stopped.")
+            return
+        self._do(told)
+        self._out.say(told.message)
+        entry = self._review.state.entry
+        if entry is not None:
+            self._out.proof(entry, self._review.state)
 
-    def note(self, text: str) -> None:
-        """One line on stdout."""
-        self._stdout.write(f"{text}\n")
+    # On the terminal
 
-    def left_alone(self, problem: Problem) -> None:
-        """A file that is no Python, on stderr as `check` does."""
-        _warn(problem)
+    def _do(self, action: act.Action) -> State:
+        return self._review.do(action)
+
+    def _reload(self, path: Path) -> None:
+        problems = len(self._review.problems)
+        self._review.take(path, self._review.look_again(path))
+        if path in self._review.state.files:
+            self._out.note(self._review.state.message)
+        for problem in self._review.problems[problems:]:
+            left_alone(problem)
+
+    def _answer(self) -> str | None:
+        """What the user types; None at the end of the input."""
+        state = self._review.state
+        assert state.selected is not None
+        keys = list(state.files[state.selected[0]].entries)
+        number = keys.index(state.selected[1]) + 1
+        return self._out.ask(f"({number}/{len(keys)}) Apply this fix [{KEYS}]? ")
+
+    def _tell_taken(self, before: FileReview, after: FileReview) -> None:
+        for key, (_, decision) in after.decisions.items():
+            if key not in before.decisions:
+                self._out.say(taken_line(decision.item, decision.fix))
 
 
-def taken_line(state: State, decision: Decision) -> str:
-    """One line for a fix that was accepted without being shown."""
-    line, column = state.source.position(decision.finding.span.start)
-    place = f"{display(state.source.path)}:{line}:{column}"
-    return f"accepted {place} {decision.finding.code} {decision.fix.applicability.value}: {decision.fix.title}"
+_DECISIONS = {
+    "y": "_accept", "n": "_reject", "a": "_accept_safe", "e": "_edit", "s": "_suppress", "j": "_later", "k": "_earlier",
+}  # fmt: skip
 
 
-def _warn(problem: Problem) -> None:
-    place = f"{display(problem.path)}:{problem.line}" if problem.line else display(problem.path)
-    sys.stderr.write(f"left alone {place}: {problem.message}\n")
+def _tell_step(done: int, total: int, label: str) -> None:
+    sys.stderr.write(f"proving {min(done + 1, total)} of {total}: {label}\n")
+
+
+def accept_safe(review: Review, stdout: TextIO) -> None:
+    """Take every safe fix, and those that come up on the new text; asks nothing."""
+    while True:
+        before = review.state
+        review.do(act.AcceptAll(act.Scope.SAFE))
+        if review.state.files is before.files:
+            return
+        for path, file in review.state.files.items():
+            for key, (_, decision) in file.decisions.items():
+                if key not in before.files[path].decisions:
+                    stdout.write(taken_line(decision.item, decision.fix) + "\n")
+        review.settle()

@@ -1,180 +1,295 @@
-"""A whole review: file by file, written and checked again until nothing new is found."""
+"""A review that runs: the state, what it is saved to, what checks and writes it. Both fronts drive this."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from enum import Enum
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
 
-from ..config import Config
-from ..engine.check import CheckResult, check
-from ..engine.fixpoint import MAX_PASSES
-from ..engine.run import rules_of
-from ..engine.shards import Shard
-from ..engine.workspace import Problem, Workspace
-from ..rules.finding import Finding
+from ..engine import silencing
+from ..engine.workspace import Problem
+from ..source.edits import Edit
+from ..source.fixes import Applicability, Fix, ImportRequest
 from ..source.paths import display
 from ..source.text import NotText, SourceText
 from ..source.writing import write_atomic
-from .decisions import State, start
+from . import actions as act
+from .checking import Checker, Unusable, final
+from .items import Item, itemize
+from .journal import Entry, Journal
+from .outcome import Written, patch, read, report, write_files
+from .state import BY_HAND, SUPPRESSION, Decision, FileReview, Layer, State, Status, first_place
+from .store import Saved, SavedFix, Store, digest, saved_of
+from .update import update
 
 
-class End(Enum):
-    """How the review of a file ended."""
+@dataclass(frozen=True)
+class Ways:
+    """How the result leaves: `patch` is the file that is written instead of the sources, `report` one more."""
 
-    DONE = "done"
-    SKIPPED = "skipped"
-    QUIT = "quit"
-
-
-class Front(Protocol):
-    """Whoever takes the decisions."""
-
-    def decide(self, state: State) -> tuple[State, End]:
-        """Take the user through the findings; what the returned state has accepted is written, however it ended."""
-
-    def note(self, text: str) -> None:
-        """Tell the user."""
-
-    def left_alone(self, problem: Problem) -> None:
-        """Tell the user of a file that cannot be read as Python."""
+    patch: Path | None = None
+    report: Path | None = None
 
 
-@dataclass
-class Summary:
-    """What came of it. `complete` is false when the user left before all was seen."""
+@dataclass(frozen=True)
+class Reread:
+    """A file that was read again: its bytes, the review of it (None when it is gone, or no Python any more: `problem`
+    says so), and how many decisions fit it no more."""
 
-    applied: int = 0
-    written: list[Path] = field(default_factory=list)
-    left: int = 0
-    complete: bool = True
+    data: bytes | None
+    file: FileReview | None
+    lost: int
+    problem: Problem | None = None
 
 
-def review(parts: Sequence[Shard], config: Config, front: Front, summary: Summary, *, take_safe: bool) -> None:
-    """Review the files of `parts`. `summary` is kept up to date, so that it holds when an interrupt ends the review.
+class Review:
+    """One run of `graphward review`. `store` None keeps nothing."""
 
-    Raises GraphwardError when a file cannot be read or written.
-    """
-    for part in parts:
-        session = _Session(part, config, front, summary, take_safe)
-        if not session.run():
-            summary.complete = False
+    def __init__(self, checker: Checker, store: Store | None, ways: Ways):
+        self.checker = checker
+        self.store = store
+        self.ways = ways
+        self.state = State({})
+        self.on_disk: dict[Path, bytes] = {}
+        self.problems: list[Problem] = []
+        self._stamps: dict[Path, tuple[int, int]] = {}
+        self._journal = Journal(checker.config.root)
+
+    # Beginning
+
+    def begin(self, found: Mapping[Path, tuple[SourceText, Sequence]], *, as_left: bool = False) -> None:
+        """Take the findings on, with what an earlier review decided. The list begins with what is still open; `as_left`
+        brings back the filter and the place instead."""
+        memory = self.store.load() if self.store else None
+        files: dict[Path, FileReview] = {}
+        lost = 0
+        for path, (source, findings) in found.items():
+            saved = memory.files.get(str(path.absolute())) if memory else None
+            file, missing = self._restored(path, source, findings, saved)
+            files[path] = file
+            lost += missing
+            self.on_disk[path] = source.to_bytes()
+        self.state = State(files)
+        known = sum(len(f.decisions) + len(f.rejected & f.entries.keys()) for f in files.values())
+        told = ""
+        if known:
+            told = f"{known} earlier {'decision holds' if known == 1 else 'decisions hold'}"
+            told += f", {lost} fit nothing any more" if lost else ""
+            new = sum(entry.item.new for entry in self.state.all_entries())
+            told += f"; {new} new." if new else "."
+        if as_left and memory is not None:
+            self.state = update(self.state, act.SetFilter(memory.filter))
+            place = (Path(memory.at[0]), memory.at[1]) if memory.at else None
+            here = next((p for p in self.state.rows if place and (p[0].absolute(), p[1]) == place), None)
+            self.state = replace(self.state, selected=here)
+        elif known:
+            self.state = update(self.state, act.SetFilter("state:open"))
+        if self.state.selected is None:
+            self.state = replace(self.state, selected=first_place(self.state))
+        self.state = replace(self.state, message=told)
+
+    def _restored(
+        self, path: Path, source: SourceText, findings: Sequence, saved: Saved | None
+    ) -> tuple[FileReview, int]:
+        """A file with the decisions of an earlier review, and how many of these fit nothing any more."""
+        items = itemize(path, source, findings, seen=saved.seen if saved else None)
+        file = FileReview(path, (Layer(source, items),))
+        if saved is None:
+            return file, 0
+        file = replace(file, rejected=saved.rejected)
+        now = digest(source.to_bytes())
+        if saved.written and now == saved.written:
+            return file, 0  # what was accepted is in the file
+        lost = 0
+        for number, fixes in enumerate(saved.layers):
+            if number:
+                if len(file.layers) < number or not file.decisions:
+                    lost += len(fixes)
+                    continue
+                settled = self.checker.settle([file], self.state.files)[0]
+                if not isinstance(settled, act.Checked):
+                    lost += len(fixes)
+                    continue
+                fresh = settled.fresh
+                base = Layer(fresh.source, fresh.items)
+            else:
+                base = file.top
+            decisions = _refound(base, fixes)
+            lost += len(fixes) - len(decisions)
+            if decisions:
+                kept = file.layers if number else ()
+                file = replace(file, layers=(*kept, replace(base, decisions=decisions)))
+        return file, lost
+
+    # Going on
+
+    def do(self, action: act.Action) -> State:
+        """Take an action, and keep what it changed."""
+        before = self.state
+        self.state = update(before, action)
+        self._keep(before)
+        return self.state
+
+    def _keep(self, before: State) -> None:
+        if self.store is None:
             return
+        changed = []
+        for path, file in self.state.files.items():
+            old = before.files.get(path)
+            if old is not file and (old is None or old.layers is not file.layers or old.rejected != file.rejected):
+                changed.append((file, self._written(path)))
+        if changed:
+            self.store.save(changed)
 
+    def _written(self, path: Path) -> str:
+        original = self.state.files[path].original.to_bytes()
+        return digest(self.on_disk[path]) if self.on_disk[path] != original else ""
 
-class _Session:
-    """The review of files that must be checked together."""
+    def unsettled(self) -> list[FileReview]:
+        """Files of which nobody knows what the accepted fixes have changed; the selected one first."""
+        files = [f for f in self.state.files.values() if f.fresh is None and f.decisions]
+        here = self.state.selected[0] if self.state.selected else None
+        return sorted(files, key=lambda f: f.path != here)
 
-    def __init__(self, part: Shard, config: Config, front: Front, summary: Summary, take_safe: bool):
-        self._files = part.files
-        self._config = config
-        self._rules = rules_of(config)
-        self._front = front
-        self._summary = summary
-        self._take_safe = take_safe
-        self._workspace = Workspace(part.files)
-        self._result = CheckResult()
+    def settle(self) -> None:
+        """Check all that is unsettled, now."""
+        while waiting := self.unsettled():
+            for action in self.checker.settle(waiting, self.state.files):
+                self.do(action)
 
-    def run(self) -> bool:
-        """Whether the user stayed to the end."""
-        self._check()
-        for problem in self._result.problems:
-            self._front.left_alone(problem)
-        stayed = all(self._review_file(path) for path in self._files)
-        self._summary.left += len(self._result.all_findings())
-        return stayed
+    # Files on disk
 
-    def _check(self) -> None:
-        self._result = check(self._workspace, self._rules, self._config)
+    def changed_on_disk(self) -> list[Path]:
+        """Files that no longer hold what the review knows of."""
+        changed = []
+        for path, data in self.on_disk.items():
+            stamp = _stamp(path)
+            if path in self.state.files and stamp != self._stamps.get(path):
+                if read(path) != data:
+                    changed.append(path)
+                else:
+                    self._stamps[path] = stamp
+        return changed
 
-    def _review_file(self, path: Path) -> bool:
-        seen: Counter[tuple] = Counter()
-        take_safe = self._take_safe
-        for _ in range(MAX_PASSES):
-            entry = self._result.files.get(path)
-            if entry is None:
-                return True
-            if _changed_on_disk(entry.source):
-                self._front.note(f"{display(path)} has changed on disk; reading it again.")
-                if not self._read_again(path):
-                    return True
-                continue
-            fresh = _unseen(entry.source, entry.findings, seen)
-            if not fresh:
-                return True
-            state, end = self._front.decide(start(entry.source, fresh, take_safe=take_safe))
-            take_safe = state.take_safe
-            kept = not state.accepted or self._write(path, state)
-            if end is not End.DONE:
-                return end is End.SKIPPED
-            if not kept:
-                if not self._read_again(path):
-                    return True
-                seen.clear()
-                continue
-            seen.update(_key(entry.source, f) for f in state.decided)
-            if not state.accepted:
-                return True
-        self._front.note(f"{display(path)}: its fixes do not come to rest; please report it.")
-        return True
-
-    def _write(self, path: Path, state: State) -> bool:
-        """Write what was accepted, and check again; False, with nothing written, when the file changed meanwhile."""
-        if _changed_on_disk(state.source):
-            count = len(state.accepted)
-            dropped = "the fix accepted for it is" if count == 1 else f"the {count} fixes accepted for it are"
-            self._front.note(f"{display(path)} changed on disk meanwhile: {dropped} dropped, nothing is written.")
-            return False
-        write_atomic(path, state.preview.to_bytes())
-        self._summary.applied += len(state.accepted)
-        if path not in self._summary.written:
-            self._summary.written.append(path)
-        self._workspace.replace(path, state.preview)
-        self._check()
-        return True
-
-    def _read_again(self, path: Path) -> bool:
-        """Take the file as it now is on disk, and check again; False when it is no Python text any more."""
+    def look_again(self, path: Path) -> Reread:
+        """A file as it now is on disk, with the decisions that still fit. Changes nothing: `take` does."""
+        data = read(path)
         try:
-            self._workspace.replace(path, SourceText.from_bytes(path, path.read_bytes()))
+            if data is None:
+                raise NotText("it cannot be read", 0)
+            source = SourceText.from_bytes(path, data)
         except NotText as error:
-            problem = Problem(path, error.line, str(error))
-        except OSError as error:
-            problem = Problem(path, 0, f"cannot be read: {error.strerror}")
-        else:
-            self._check()
-            parse_problem = self._workspace.problems.get(path)
-            if parse_problem is None:
-                return True
-            problem = parse_problem
-        self._front.left_alone(problem)
-        self._result.files.pop(path, None)
-        return False
+            return Reread(data, None, 0, Problem(path, error.line, str(error)))
+        findings = self.checker.found_in([source], self.state.files)[path]
+        problem = self.checker.problem(path)
+        if problem is not None:
+            return Reread(data, None, 0, problem)
+        file, lost = self._restored(path, source, findings, saved_of(self.state.files[path]))
+        return Reread(data, file, lost)
+
+    def take(self, path: Path, seen: Reread) -> None:
+        """Go on with what `look_again` saw."""
+        name = display(path)
+        if seen.file is None or seen.data is None:
+            if seen.problem is not None:
+                self.problems.append(seen.problem)
+                self.do(act.Reloaded((path, ""), None, f"{name} is left alone: {seen.problem.message}."))
+            self.on_disk.pop(path, None)
+            return
+        told = f"{name} has changed on disk and was read again"
+        if self.state.files[path].decisions:
+            kept = len(seen.file.decisions)
+            told += f": {kept} accepted {'fix still fits' if kept == 1 else 'fixes still fit'}"
+            told += f", {seen.lost} no longer {'does' if seen.lost == 1 else 'do'}" if seen.lost else ""
+        self.on_disk[path] = seen.data
+        self.do(act.Reloaded((path, ""), seen.file, f"{told}."))
+
+    # The end
+
+    def begin_write(self) -> Entry:
+        """What the next write is noted in."""
+        return self._journal.begin()
+
+    def unwritten(self) -> list[FileReview]:
+        """Files whose decisions make something else of them than is on disk."""
+        found = []
+        for path, file in self.state.files.items():
+            original = self.on_disk[path] == file.original.to_bytes()
+            if original and not file.decisions:
+                continue
+            try:
+                if final(file).to_bytes() != self.on_disk[path]:
+                    found.append(file)
+            except Unusable:
+                found.append(file)
+        return found
+
+    def write(self, files: Sequence[FileReview], entry: Entry) -> Written:
+        """Write files, or the patch of all that is accepted. Raises GraphwardError for the patch and the journal."""
+        if self.ways.patch is not None:
+            text = patch(self.state.files.values())
+            write_atomic(self.ways.patch, text.encode(errors="surrogateescape"))
+            return Written()
+        done = write_files(files, self.on_disk, entry)
+        self.on_disk.update(done.files)
+        if self.store is not None:
+            self.store.save((self.state.files[path], self._written(path)) for path in done.files)
+        return done
+
+    def end(self) -> None:
+        """Keep the place, and write the report that was asked for. Raises GraphwardError when it cannot be."""
+        if self.store is not None:
+            self.store.save_place(self.state.selected, str(self.state.filter))
+        if self.ways.report is not None:
+            as_json = self.ways.report.suffix == ".json"
+            write_atomic(self.ways.report, report(self.state, as_json).encode(errors="surrogateescape"))
+
+    def left(self) -> int:
+        """How many findings would still be found."""
+        gone = (Status.ACCEPTED, Status.SUPPRESSED, Status.UNNECESSARY)
+        return sum(count for status, count in self.state.counts.items() if status not in gone)
 
 
-def _changed_on_disk(source: SourceText) -> bool:
+def _stamp(path: Path) -> tuple[int, int]:
+    """What changes when somebody writes a file."""
     try:
-        return SourceText.from_bytes(source.path, source.path.read_bytes()) != source
-    except (NotText, OSError):
-        return True
+        status = path.stat()
+    except OSError:
+        return 0, 0
+    return status.st_mtime_ns, status.st_size
 
 
-def _key(source: SourceText, finding: Finding) -> tuple:
-    """What makes a finding the same one after the file was rewritten around it."""
-    return finding.code, finding.region, finding.message, source.utf8[finding.span.start : finding.span.end]
+def _refound(layer: Layer, fixes: Sequence[SavedFix]) -> dict[str, Decision]:
+    """The saved decisions that still fit what was found, and each other."""
+    items = {item.key: item for item in layer.items}
+    decisions: dict[str, Decision] = {}
+    for saved in fixes:
+        item = items.get(saved.key)
+        fix = None if item is None else _again(item, saved)
+        if item is not None and fix is not None:
+            so_far = replace(layer, decisions=decisions)
+            if so_far.taken.in_the_way(fix) is None:
+                decisions = {**decisions, item.key: Decision(item, fix, saved.choice)}
+    return decisions
 
 
-def _unseen(source: SourceText, findings: Sequence[Finding], seen: Counter[tuple]) -> list[Finding]:
-    """The findings beyond those that have been decided."""
-    left = Counter(seen)
-    fresh = []
-    for finding in findings:
-        key = _key(source, finding)
-        if left[key]:
-            left[key] -= 1
-        else:
-            fresh.append(finding)
-    return fresh
+def _again(item: Item, saved: SavedFix) -> Fix | None:
+    if saved.choice == SUPPRESSION:
+        return silencing.on_line(item.source, item.finding)
+    if saved.choice == BY_HAND:
+        edit = _edit_again(item, saved)
+        imports = tuple(ImportRequest(*names) for names in saved.imports)
+        if edit is None:
+            return None
+        return Fix(saved.title, (edit,), Applicability.UNSAFE, "written by hand", imports)
+    return next((fix for fix in item.fixes if fix.title == saved.title), None)
+
+
+def _edit_again(item: Item, saved: SavedFix) -> Edit | None:
+    """The lines that a text by hand replaced, if they still stand around the finding, or stand in one place only."""
+    data, before = item.source.utf8, saved.before.encode()
+    starts = [start for start in item.source.line_starts if before and data.startswith(before, start)]
+    here = item.finding.span.start
+    around = [start for start in starts if start <= here < start + len(before)]
+    chosen = around[:1] or (starts if len(starts) == 1 else [])
+    return Edit(chosen[0], chosen[0] + len(before), saved.after) if chosen else None

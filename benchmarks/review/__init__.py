@@ -1,0 +1,1 @@
+"""How fast `graphward review` answers a key press on a list of thousands of findings."""

@@ -1,0 +1,102 @@
+"""`python -m benchmarks.review`: prints a table, writes JSON, fails when a key is answered too slowly."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from .project import FOUND_IN_EACH, make
+from .terminal import Terminal
+
+ROOT = Path(__file__).resolve().parents[2]
+LIMIT_MS = 50.0
+# What is pressed, what it is called, and how often: alone, so that what is checked in the background is over, then one
+# right after the other, then what decides on thousands of findings, which may take longer.
+KEYS: tuple[tuple[bytes, str, int], ...] = (
+    (b"\x1b[B", "down", 20), (b"\x1b[A", "up", 20), (b"j", "next open", 20), (b"\t", "next fix", 10),
+    (b"y", "accept", 20), (b"n", "reject", 20), (b"s", "silence", 10), (b"u", "undo", 20), (b"r", "redo", 10),
+    (b"\x1b[F", "end of the list", 4), (b"\x1b[H", "start of the list", 4), (b"\r", "fold", 4),
+)  # fmt: skip
+BUSY: tuple[tuple[bytes, str, int], ...] = (
+    (b"y", "accept in a row", 20), (b"\x1b[B", "down in a row", 20), (b"u", "undo in a row", 20),
+)  # fmt: skip
+MANY: tuple[tuple[bytes, str, int], ...] = (
+    (b"R", "accept all of a rule", 1), (b"u", "undo all of a rule", 1), (b"a", "accept all safe ones", 1),
+    (b"u", "undo all safe ones", 1),
+)  # fmt: skip
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.review", description=__doc__)
+    parser.add_argument("--findings", type=int, default=5000)
+    parser.add_argument("--files", type=int, default=250)
+    parser.add_argument("--size", default="200x50", help="columns x rows of the terminal")
+    parser.add_argument("--limit", type=float, default=LIMIT_MS, help="milliseconds that are too much for a median")
+    parser.add_argument("--json", type=Path, default=ROOT / ".cache" / "bench-review.json", help="where figures go")
+    return parser.parse_args()
+
+
+def measure(
+    terminal: Terminal, keys: tuple[tuple[bytes, str, int], ...], rest: float
+) -> list[tuple[str, list[float]]]:
+    """Milliseconds of each press of each key, when nothing has come for `rest` seconds."""
+    rows = []
+    for key, name, times in keys:
+        taken = []
+        for _ in range(times):
+            terminal.rest(rest)
+            taken.append(terminal.answer(key) * 1000)
+        rows.append((name, taken))
+    return rows
+
+
+def main() -> None:
+    args = arguments()
+    columns, rows = map(int, args.size.split("x"))
+    with tempfile.TemporaryDirectory(prefix="graphward-bench-") as folder:
+        scratch = Path(folder)
+        project = scratch / "project"
+        project.mkdir()
+        make(project, args.findings, args.files)
+        env = {**os.environ, "TERM": "xterm-256color", "XDG_STATE_HOME": folder, "XDG_CACHE_HOME": folder}
+        for name in ("COLUMNS", "LINES"):  # they would count for more than the size of the terminal
+            env.pop(name, None)
+        program = str(Path(sys.executable).parent / "graphward")
+        started = time.monotonic()
+        terminal = Terminal([program, "review", "."], project, columns, rows, env)
+        try:
+            terminal.wait_for(b"quit", 300)
+            seconds = time.monotonic() - started
+            measured = measure(terminal, KEYS, 0.5)
+            measured += measure(terminal, BUSY, 0.05)
+            many = measure(terminal, MANY, 1.0)
+        finally:
+            terminal.close()
+
+    count = max(1, round(args.findings / args.files / FOUND_IN_EACH)) * FOUND_IN_EACH * args.files
+    print(f"{count:,} findings in {args.files} files, {args.size}; on the screen after {seconds:.1f} s")
+    print(f"{'':24}{'median ms':>10}{'worst ms':>10}{'presses':>9}")
+    for name, taken in (*measured, *many):
+        print(f"{name:24}{statistics.median(taken):10.1f}{max(taken):10.1f}{len(taken):9}")
+    result = {
+        "findings": count, "files": args.files, "size": args.size, "python": platform.python_version(),
+        "cores": os.cpu_count(), "limit_ms": args.limit, "start_s": round(seconds, 2),
+        "median_ms": {name: round(statistics.median(taken), 1) for name, taken in (*measured, *many)},
+        "worst_ms": {name: round(max(taken), 1) for name, taken in (*measured, *many)},
+    }  # fmt: skip
+    args.json.parent.mkdir(parents=True, exist_ok=True)
+    args.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+    slow = [name for name, taken in measured if statistics.median(taken) > args.limit]
+    if slow:
+        sys.exit(f"more than {args.limit:g} ms to answer: {', '.join(slow)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,62 @@
+"""The user's editor: `$VISUAL`, else `$EDITOR`."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from ..errors import GraphwardError
+
+_GOTO = frozenset({"code", "codium", "cursor", "code-insiders"})
+_COLON = frozenset({"subl", "hx", "helix", "zed"})
+
+
+def edit_text(text: str, name: str) -> str:
+    """Let the user edit a text, in a file whose name ends in `name`. Raises GraphwardError when that fails."""
+    with tempfile.TemporaryDirectory(prefix="graphward-edit-") as folder:
+        path = Path(folder) / name
+        path.write_bytes(text.encode())
+        _run([*_editor(), str(path)])
+        try:
+            return path.read_bytes().decode()
+        except (OSError, UnicodeDecodeError) as error:
+            raise GraphwardError(f"the edited text cannot be read: {error}") from None
+
+
+def open_at(path: Path, line: int) -> None:
+    """Open a file at a line. Raises GraphwardError when that fails."""
+    _run(command_at(_editor(), path, line))
+
+
+def command_at(editor: list[str], path: Path, line: int) -> list[str]:
+    """The command that opens `path` at `line`, in the way of that editor."""
+    name = Path(editor[0]).stem
+    if name in _GOTO:
+        return [*editor, "--goto", f"{path}:{line}"]
+    if name in _COLON:
+        return [*editor, f"{path}:{line}"]
+    return [*editor, f"+{line}", str(path)]
+
+
+def _editor() -> list[str]:
+    named = os.environ.get("VISUAL") or os.environ.get("EDITOR")
+    if named:
+        return shlex.split(named)
+    found = next((name for name in ("editor", "nano", "vi") if shutil.which(name)), None)
+    if found is None:
+        raise GraphwardError("no editor is known", hint="set EDITOR, for example to `vim` or `code --wait`")
+    return [found]
+
+
+def _run(command: list[str]) -> None:
+    hint = "set EDITOR to the editor that you want"
+    try:
+        status = subprocess.run(command, check=False).returncode
+    except OSError as error:
+        raise GraphwardError(f"the editor {command[0]} does not start: {error.strerror}", hint=hint) from None
+    if status:
+        raise GraphwardError(f"the editor {command[0]} ended with status {status}; nothing was taken over", hint=hint)

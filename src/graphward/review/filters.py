@@ -1,0 +1,90 @@
+"""What the list shows: `rule:GW1 consequence:error fix:safe state:open` and words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..rules.finding import Consequence
+from ..source.fixes import Applicability
+from ..source.paths import display
+
+if TYPE_CHECKING:
+    from .state import Entry
+
+STATES = ("open", "accepted", "rejected", "suppressed", "waiting", "unnecessary", "new")
+HELP = (
+    "rule:GW1 or rule:name",
+    "consequence:" + " | ".join(c.value for c in Consequence),
+    "fix:" + " | ".join(a.value for a in Applicability),
+    "state:" + " | ".join(STATES),
+    "any other word: in the path, the function, the message or the code",
+)
+
+
+class BadFilter(Exception):
+    """`str()` says what cannot be understood."""
+
+
+@dataclass(frozen=True)
+class Filter:
+    """Empty fields let everything pass."""
+
+    rule: str = ""
+    consequence: str = ""
+    fix: str = ""
+    state: str = ""
+    words: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return self != Filter()
+
+    def __str__(self) -> str:
+        named = (f"{name}:{getattr(self, name)}" for name in _FIELDS if getattr(self, name))
+        return " ".join((*named, *self.words))
+
+    def takes(self, entry: Entry) -> bool:
+        """Whether the list shows this one."""
+        finding = entry.item.finding
+        if self.rule and not (finding.code.startswith(self.rule.upper()) or self.rule in finding.name):
+            return False
+        if self.consequence and finding.consequence.value != self.consequence:
+            return False
+        if self.fix and entry.item.applicability.value != self.fix:
+            return False
+        if self.state and not (entry.item.new if self.state == "new" else entry.status.value == self.state):
+            return False
+        return not self.words or _holds(entry, self.words)
+
+
+_FIELDS = ("rule", "consequence", "fix", "state")
+_VALUES = {
+    "consequence": tuple(c.value for c in Consequence), "fix": tuple(a.value for a in Applicability), "state": STATES,
+}  # fmt: skip
+
+
+def parse_filter(text: str) -> Filter:
+    """Raises BadFilter."""
+    named: dict[str, str] = {}
+    words = []
+    for word in text.split():
+        name, colon, value = word.partition(":")
+        if not colon or name not in _FIELDS:
+            words.append(word.lower())
+            continue
+        values = _VALUES.get(name)
+        if values:
+            fitting = [v for v in values if v.startswith(value.lower())]
+            if not value or not fitting:
+                raise BadFilter(f"{name} is one of {', '.join(values)}")
+            value = fitting[0]
+        named[name] = value
+    return Filter(words=tuple(words), **named)
+
+
+def _holds(entry: Entry, words: tuple[str, ...]) -> bool:
+    finding, source = entry.item.finding, entry.item.source
+    code = source.utf8[finding.span.start : finding.span.end].decode(errors="replace")
+    text = "\n".join((display(entry.item.path), finding.code, finding.name, finding.message, finding.region, code))
+    text = text.lower()
+    return all(word in text for word in words)

@@ -1,0 +1,80 @@
+"""Findings with an identity that outlives edits of their file, so that a decision can be kept for the next time."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import blake2b
+from pathlib import Path
+
+from ..rules.finding import Finding
+from ..source.fixes import Applicability, Fix
+from ..source.text import SourceText
+
+
+@dataclass(frozen=True, eq=False)
+class Item:
+    """One finding over the snapshot `source`. `key` is made of what the finding says and of the text that it is about,
+    not of its place. `new` marks what an earlier review of the file had not met."""
+
+    key: str
+    path: Path
+    source: SourceText
+    finding: Finding
+    new: bool = False
+
+    @cached_property
+    def line(self) -> int:
+        """1-based."""
+        return self.source.position(self.finding.span.start)[0]
+
+    @cached_property
+    def fixes(self) -> tuple[Fix, ...]:
+        """The fixes that can be applied, in order of preference."""
+        return tuple(f for f in self.finding.fixes if f.applicability is not Applicability.MANUAL)
+
+    @cached_property
+    def by_hand(self) -> tuple[Fix, ...]:
+        """The advice that only a person can follow."""
+        return tuple(f for f in self.finding.fixes if f.applicability is Applicability.MANUAL)
+
+    @property
+    def applicability(self) -> Applicability:
+        """That of the preferred fix; manual where there is none."""
+        return self.fixes[0].applicability if self.fixes else Applicability.MANUAL
+
+
+def itemize(
+    path: Path, source: SourceText, findings: Sequence[Finding], *, known: Iterable[str] = (),
+    taken: Iterable[str] = (), seen: frozenset[str] | None = None,
+) -> tuple[Item, ...]:  # fmt: skip
+    """The findings as items. Equal ones are numbered in their order: they get the keys of `known` that fit, in order,
+    then keys that neither `known` nor `taken` has. With `seen`, what is not in it is new."""
+    waiting: defaultdict[str, deque[str]] = defaultdict(deque)
+    used: Counter[str] = Counter()
+    for key in known:
+        waiting[_bare(key)].append(key)
+    for key in (*taken, *(key for keys in waiting.values() for key in keys)):
+        used[_bare(key)] = max(used[_bare(key)], int(key.rpartition("-")[2]) + 1)
+    items = []
+    for bare, finding in zip(_fingerprints(source, findings), findings, strict=True):
+        if waiting[bare]:
+            key = waiting[bare].popleft()
+        else:
+            key = f"{bare}-{used[bare]}"
+            used[bare] += 1
+        items.append(Item(key, path, source, finding, seen is not None and key not in seen))
+    return tuple(items)
+
+
+def _fingerprints(source: SourceText, findings: Iterable[Finding]) -> Iterator[str]:
+    for finding in findings:
+        text = b" ".join(source.utf8[finding.span.start : finding.span.end].split())
+        said = "\0".join((finding.code, finding.region, finding.message, "")).encode()
+        yield f"{finding.code}-{blake2b(said + text, digest_size=8).hexdigest()}"
+
+
+def _bare(key: str) -> str:
+    return key.rpartition("-")[0]

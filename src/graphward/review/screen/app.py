@@ -1,0 +1,460 @@
+"""The full-screen review: keys and clicks become actions, and what the state says is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from rich.text import Text
+from textual.app import App, ComposeResult, SuspendNotSupported
+from textual.binding import Binding
+from textual.containers import Vertical
+from textual.widgets import Static
+
+from ...errors import GraphwardError
+from ...source.fixes import Fix
+from ...source.paths import display
+from .. import actions as act
+from ..diffing import CONTEXT, hunks
+from ..editing import BadEdit, Draft, draft, edited
+from ..editor import edit_text, open_at
+from ..outcome import Written
+from ..session import Reread, Review
+from ..state import Entry, Status
+from ..visible import visible
+from .background import Checks, Proofs
+from .difftext import diff_lines
+from .footer import Keys
+from .keys import KEYS
+from .lines import Lines
+from .listing import Listing
+from .marks import APPLICABILITY_STYLES, GLYPHS, STATUS_STYLES
+from .modals import ChoiceScreen, FilterScreen, HelpScreen
+from .paneltext import panel_text
+from .pauses import Pauses
+
+# From this width on, the list stands beside the diff instead of above it.
+_WIDE = 110
+# How long the keys must rest before decisions are checked, and how often the disk is looked at.
+_REST, _WATCH = 0.15, 2.0
+
+
+class ReviewApp(App[None]):
+    """Everything that it decides is in `Review`; this only shows it."""
+
+    CSS = """
+    Screen { layout: vertical; background: ansi_default; color: ansi_default; }
+    ModalScreen { background: transparent; }
+    #top, #message { height: 1; }
+    #body { layout: vertical; height: 1fr; }
+    #listing { height: 2fr; min-height: 4; }
+    #detail { height: 5fr; }
+    #title, #rule { height: 1; text-style: bold; }
+    #diff { height: 3fr; min-height: 4; }
+    #panel { height: 2fr; min-height: 3; }
+    .wide #body { layout: horizontal; }
+    .wide #listing { width: 1fr; min-width: 40; max-width: 64; height: 100%; border-right: solid ansi_bright_black; }
+    .wide #detail { width: 3fr; height: 100%; }
+    """
+    ENABLE_COMMAND_PALETTE = False
+    BINDINGS = [
+        *(Binding(key.name, key.action, key.label, priority=key.name == "tab") for key in KEYS),
+        Binding("shift+tab", "previous_fix", priority=True),
+        Binding("t", "next_fix"),
+        Binding("space", "fold"),
+        Binding("escape", "escape"),
+        *(Binding(name, f"move({by})") for name, by in (("up", -1), ("down", 1), ("home", -(10**9)), ("end", 10**9))),
+        *(Binding(name, f"scroll_diff({x}, {y})")
+          for name, x, y in (("pageup", 0, -1), ("pagedown", 0, 1), ("left", -8, 0), ("right", 8, 0))),
+        Binding("left_square_bracket", "scroll_panel(-1)"),
+        Binding("right_square_bracket", "scroll_panel(1)"),
+    ]  # fmt: skip
+
+    def __init__(self, review: Review, written: Callable[[Written], None]) -> None:
+        super().__init__(ansi_color=True)
+        self.theme = "ansi-dark"
+        self.review = review
+        self._written = written
+        self._drawn: tuple[Any, ...] = ()
+        self._paneled: tuple[Any, ...] = ()
+        self.pauses = Pauses()
+        self._texts: dict[str, Text] = {}
+        self._status = ""
+        self._checks = Checks(review, self._from_thread, self._checked, self._reread)
+        self._proofs = Proofs(review, self._from_thread, self._progress, self._proven)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every finding was decided on."""
+        return not self.review.state.counts[Status.OPEN]
+
+    @property
+    def busy(self) -> bool:
+        """Whether something goes on, or is about to, in the background."""
+        return self._checks.running or self._proofs.running or bool(self.review.unsettled())
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="top")
+        with Vertical(id="body"):
+            yield Listing(id="listing")
+            with Vertical(id="detail"):
+                yield Static(id="title")
+                yield Lines(id="diff")
+                yield Static(id="rule")
+                yield Lines(id="panel")
+        yield Static(id="message")
+        yield Keys()
+
+    def on_mount(self) -> None:
+        self.set_interval(_WATCH, self._look_at_disk)
+        self._draw()
+        self._start_checks()
+
+    def on_resize(self, event: Any) -> None:
+        self.screen.set_class(event.size.width >= _WIDE, "wide")
+        self.call_after_refresh(self._draw, True)
+
+    def on_unmount(self) -> None:
+        self._proofs.close()
+
+    # Keys
+
+    def do(self, action: act.Action) -> None:
+        """Take an action, show what came of it, and have it checked when the keys rest."""
+        self.pauses.pressed()
+        self.review.do(action)
+        self._draw()
+        self.set_timer(_REST, self._start_checks)
+
+    def action_accept(self) -> None:
+        self.do(act.Accept())
+
+    def action_reject(self) -> None:
+        self.do(act.Reject())
+
+    def action_clear(self) -> None:
+        self.do(act.Reopen())
+
+    def action_silence(self) -> None:
+        self.do(act.Suppress())
+
+    def action_next_fix(self) -> None:
+        self.do(act.ShowNext())
+
+    def action_previous_fix(self) -> None:
+        self.do(act.ShowNext(-1))
+
+    def action_accept_rule(self) -> None:
+        self.do(act.AcceptAll(act.Scope.RULE))
+
+    def action_accept_file(self) -> None:
+        self.do(act.AcceptAll(act.Scope.FILE))
+
+    def action_accept_safe(self) -> None:
+        self.do(act.AcceptAll(act.Scope.SAFE))
+
+    def action_next_open(self) -> None:
+        self.do(act.GoOpen(1))
+
+    def action_previous_open(self) -> None:
+        self.do(act.GoOpen(-1))
+
+    def action_move(self, by: int) -> None:
+        self.do(act.Move(by))
+
+    def action_undo(self) -> None:
+        self.do(act.Undo())
+
+    def action_redo(self) -> None:
+        self.do(act.Redo())
+
+    def action_fold(self) -> None:
+        self.do(act.Fold())
+
+    def action_help(self) -> None:
+        self.push_screen(HelpScreen())
+
+    def action_filter(self) -> None:
+        def taken(text: str | None) -> None:
+            if text is not None:
+                self.do(act.SetFilter(text))
+
+        self.push_screen(FilterScreen(str(self.review.state.filter)), taken)
+
+    def action_escape(self) -> None:
+        if self._proofs.running:
+            self._proofs.stop()
+        elif self.review.state.filter:
+            self.do(act.SetFilter(""))
+
+    def action_scroll_diff(self, x: int, y: int) -> None:
+        diff = self.query_one("#diff", Lines)
+        diff.scroll_lines(x, y * max(1, diff.size.height - 1))
+
+    def action_scroll_panel(self, by: int) -> None:
+        panel = self.query_one("#panel", Lines)
+        panel.scroll_lines(0, by * max(1, panel.size.height - 1))
+        self._put("#rule", _rule(panel))
+
+    def on_listing_chosen(self, message: Listing.Chosen) -> None:
+        self.do(act.Fold() if message.again and not message.place[1] else act.Select(message.place))
+
+    # Proofs
+
+    def action_verify(self) -> None:
+        entry = self.review.state.entry
+        if entry is None:
+            self.do(act.Say("Select a finding to verify its region."))
+        else:
+            self._start_proof([(entry.item.path, entry.key)])
+
+    def action_verify_all(self) -> None:
+        accepted = [(e.item.path, e.key) for e in self.review.state.all_entries() if e.decision is not None]
+        if accepted:
+            self._start_proof(accepted)
+        else:
+            self.do(act.Say("Nothing is accepted yet."))
+
+    def _start_proof(self, places: list[tuple[Path, str]]) -> None:
+        if self._proofs.running:
+            self.do(act.Say("A proof is under way; Esc stops it."))
+            return
+        self._progress(0, 0, "MindSpore is being imported")
+        self._proofs.start(self.review.state, places)
+
+    def _progress(self, done: int, total: int, label: str) -> None:
+        if total:
+            filled = 12 * done // total
+            label = f"[{'█' * filled}{'░' * (12 - filled)}] {done} of {total} {label}"
+        self._status = f"Proving: {label}"
+        self._draw_message()
+
+    def _proven(self, action: act.Action) -> None:
+        self._status = ""
+        self.do(action)
+
+    # The editor
+
+    def action_edit(self) -> None:
+        entry = self.review.state.entry
+        if entry is None:
+            self.do(act.Say("Select a finding to edit the text that is proposed for it."))
+            return
+        if entry.status in (Status.WAITING, Status.UNNECESSARY):
+            self.do(act.Accept())  # it says why not
+            return
+        proposal = draft(entry.item, self.review.state.shown(entry))
+        self._edit(entry, proposal, proposal.document)
+
+    def _edit(self, entry: Entry, proposal: Draft, document: str) -> None:
+        place = entry.item.path, entry.key
+        try:
+            with self._suspended():
+                document = edit_text(document, entry.item.path.name)
+            fix = edited(proposal, document)
+        except GraphwardError as error:
+            self.do(act.Say(str(error).replace("\n", " ")))
+        except BadEdit as error:
+            self._ask_again(entry, proposal, document, str(error))
+        else:
+            self.do(act.Say("Nothing was changed.") if fix is None else act.TakeText(place, fix))
+
+    def _ask_again(self, entry: Entry, proposal: Draft, document: str, reason: str) -> None:
+        def taken(answer: str | None) -> None:
+            if answer == "e":
+                self._edit(entry, proposal, document)
+
+        self.push_screen(ChoiceScreen(f"This cannot be taken: {reason}", {"e": "edit it again"}), taken)
+
+    def action_open(self) -> None:
+        entry = self.review.state.entry
+        if entry is None:
+            self.do(act.Say("Select a finding to open its file there."))
+            return
+        try:
+            with self._suspended():
+                open_at(entry.item.path, entry.item.line)
+        except GraphwardError as error:
+            self.do(act.Say(str(error).replace("\n", " ")))
+        self._look_at_disk()
+
+    def _suspended(self) -> Any:
+        """The terminal as it was, for another program."""
+        try:
+            return self.suspend()
+        except SuspendNotSupported:
+            raise GraphwardError("this terminal cannot be handed to an editor", hint="use --plain") from None
+
+    # Writing and leaving
+
+    def action_write(self) -> None:
+        self._write()
+
+    def _write(self) -> bool:
+        """Whether all went well."""
+        patch = self.review.ways.patch
+        files = self.review.unwritten()
+        if not files and patch is None:
+            self.do(act.Say("There is nothing to write."))
+            return True
+        try:
+            done = self.review.write(files, self.review.begin_write())
+        except GraphwardError as error:
+            self.do(act.Say(str(error).replace("\n", " ")))
+            return False
+        self._written(done)
+        told = f"{patch} is written" if patch is not None else f"Wrote {_count(len(done.files), 'file')}"
+        told += "; `graphward undo` restores what was there." if done.files else "."
+        if done.changed:
+            told += f" {_count(len(done.changed), 'file')} changed on disk meanwhile and left alone."
+        self.do(act.Say(" ".join((told, *done.problems))))
+        self._look_at_disk()
+        return not (done.changed or done.problems)
+
+    def action_quit(self) -> None:  # type: ignore[override]
+        patch = self.review.ways.patch
+        waiting = self.review.unwritten()
+        if not waiting:
+            self.exit()
+            return
+
+        def taken(answer: str | None) -> None:
+            if answer == "k" or (answer == "w" and self._write()):
+                self.exit()
+
+        count = sum(len(f.decisions) for f in waiting)
+        what = f"{_count(count, 'accepted fix', 'accepted fixes')} in {_count(len(waiting), 'file')}"
+        way = f"write {patch} and leave" if patch is not None else "write and leave"
+        answers = {"w": way, "k": "leave; the decisions are kept for the next time"}
+        self.push_screen(ChoiceScreen(f"Not written yet: {what}.", answers), taken)
+
+    # In the background
+
+    def _from_thread(self, function: Callable[..., None], *arguments: Any) -> None:
+        with suppress(RuntimeError):  # the review has ended
+            self.call_from_thread(function, *arguments)
+
+    def _start_checks(self) -> None:
+        if self._checks.start():
+            self._draw_message()
+
+    def _checked(self, actions: Sequence[act.Action]) -> None:
+        self.pauses.checked()
+        for action in actions:
+            self.review.do(action)
+        self._draw()
+        self._start_checks()
+
+    def _look_at_disk(self) -> None:
+        self.pauses.idle()
+        changed = self.review.changed_on_disk()
+        if changed:
+            self._checks.start(changed)
+
+    def _reread(self, path: Path, seen: Reread) -> None:
+        self.review.take(path, seen)
+        self._draw()
+
+    # Drawing
+
+    def _draw(self, resized: bool = False) -> None:
+        state = self.review.state
+        self._put("#top", self._top())
+        self.query_one(Listing).set_state(state)
+        entry = state.entry
+        diff, panel = self.query_one("#diff", Lines), self.query_one("#panel", Lines)
+        fix = state.shown(entry) if entry is not None else None
+        drawn = entry and entry.item, fix, state.file and state.file.layers, diff.size.width
+        if drawn != self._drawn or resized:
+            self._drawn = drawn
+            self._put("#title", self._title(entry, fix))
+            lines, top = self._diff(entry, fix, diff.size.width, diff.size.height)
+            diff.set_lines(lines, top if len(lines) > diff.size.height else 0)
+        paneled = entry, fix, state.proofs, state.file and state.file.layers, panel.size.width
+        if paneled != self._paneled or resized:
+            self._paneled = paneled
+            panel.set_lines(self._panel(entry, panel.size.width))
+            self._put("#rule", _rule(panel))
+        self._draw_message()
+
+    def _top(self) -> Text:
+        state = self.review.state
+        total = sum(state.counts.values())
+        text = Text()
+        text.append("Graphward ", "bold")
+        text.append(f" {_count(total, 'finding')} in {_count(len(state.files), 'file')}")
+        if state.filter:
+            text.append(f"  / {state.filter}", "bold yellow")
+        counts = [(status, state.counts[status]) for status in Status if state.counts[status]]
+        words = text.cell_len + sum(len(f"{count} {status.value}") + 4 for status, count in counts) <= self.size.width
+        for status, count in counts:
+            text.append(f"  {GLYPHS[status]} ", STATUS_STYLES[status])
+            text.append(f"{count} {status.value}" if words else str(count))
+        text.truncate(max(10, self.size.width), overflow="ellipsis")
+        return text
+
+    def _title(self, entry: Entry | None, fix: Fix | None) -> Text:
+        if entry is None:
+            path = self.review.state.selected[0] if self.review.state.selected else None
+            return Text(visible(display(path)) if path else "Nothing to show", "bold")
+        text = Text(f"{visible(display(entry.item.path))}:{entry.item.line} ", "bold")
+        text.append(f"{entry.item.finding.code} {entry.item.finding.name} ", "")
+        alternatives = self.review.state.alternatives(entry) or entry.item.fixes
+        if fix is None:
+            text.append("· no fix can be applied; it is left to you", "magenta")
+            return text
+        kind = fix.applicability.value
+        number = alternatives.index(fix) + 1 if fix in alternatives else 0
+        text.append(f"· {kind} fix", APPLICABILITY_STYLES[kind])
+        if len(alternatives) > 1 and number:
+            text.append(f" {number} of {len(alternatives)} (Tab)", "")
+        text.append(f": {visible(fix.title)}", "")
+        text.truncate(max(10, self.query_one("#title").size.width), overflow="ellipsis")
+        return text
+
+    def _diff(self, entry: Entry | None, fix: Fix | None, width: int, height: int) -> tuple[list[Text], int]:
+        state = self.review.state
+        if entry is not None:
+            context = CONTEXT if height > 3 * CONTEXT else 1
+            return diff_lines(hunks(state.files[entry.item.path], entry.item, fix, context), width, entry.item.line)
+        if state.file is None:
+            said = "No finding passes the filter; Esc shows everything." if state.filter else "No findings."
+            return [Text(said)], 0
+        lines = [Text(f"{GLYPHS[s]} {n} {s.value}", STATUS_STYLES[s]) for s, n in sorted(
+            state.file.counts.items(), key=lambda pair: pair[0].value)]  # fmt: skip
+        return [*lines, Text(""), Text("F accepts all, n rejects all that is open, Enter folds.", "dim")], 0
+
+    def _panel(self, entry: Entry | None, width: int) -> list[Text]:
+        if entry is None:
+            return []
+        return list(panel_text(self.review.state, entry).wrap(self.console, max(10, width)))
+
+    def _draw_message(self) -> None:
+        text = self._status or self.review.state.message
+        if not self._status and self._checks.running:
+            text += " (checking…)" if text else "Checking what the decisions change…"
+        said = Text(visible(text), "yellow")
+        lines = min(2, len(said.wrap(self.console, max(10, self.size.width))) or 1)
+        message = self.query_one("#message", Static)
+        if message.size.height != lines:
+            message.styles.height = lines
+        self._put("#message", said)
+
+    def _put(self, where: str, text: Text) -> None:
+        """Show a text; the widget keeps its size, so nothing else is laid out anew."""
+        if self._texts.get(where) != text:
+            self._texts[where] = text
+            self.query_one(where, Static).update(text, layout=False)
+
+
+def _rule(panel: Lines) -> Text:
+    """The line above the panel, which says whether there is more of it."""
+    width = panel.size.width
+    more = f" {_count(panel.below, 'more line')}, [ and ] scroll " if panel.below else ""
+    return Text("─" * max(0, width - len(more) - 2) + more + "──"[: max(0, width)], "dim", no_wrap=True)
+
+
+def _count(number: int, noun: str, nouns: str = "") -> str:
+    return f"{number} {noun if number == 1 else nouns or noun + 's'}"

@@ -1,0 +1,328 @@
+"""Where a review stands: immutable, and nothing of it is drawn.
+
+The decisions on a file are taken in layers. The first layer is the file as it was read; what is accepted over it are
+fixes that can be applied together. What overlaps them has to wait until the file has been checked again with them
+applied (`Fresh`); accepting one of those begins the next layer, whose source is that text.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from functools import cached_property
+from pathlib import Path
+
+from ..source.fixes import Fix
+from ..source.text import SourceText
+from ..verify.verdicts import Verdict
+from .filters import Filter
+from .items import Item
+from .overlaps import Taken
+
+
+class Status(Enum):
+    """What has become of a finding."""
+
+    OPEN = "open"
+    ACCEPTED = "accepted"
+    REJECTED = "rejected"
+    SUPPRESSED = "suppressed"
+    WAITING = "waiting"
+    UNNECESSARY = "unnecessary"
+
+
+BY_HAND, SUPPRESSION = -1, -2
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A fix that was accepted: the number of the alternative, BY_HAND for a text of the user's, SUPPRESSION for a
+    comment that silences the rule."""
+
+    item: Item
+    fix: Fix
+    choice: int
+
+    @property
+    def status(self) -> Status:
+        return Status.SUPPRESSED if self.choice == SUPPRESSION else Status.ACCEPTED
+
+
+@dataclass(frozen=True)
+class Layer:
+    """Decisions, by key, over one snapshot, and all that was found in it."""
+
+    source: SourceText
+    items: tuple[Item, ...]
+    decisions: Mapping[str, Decision] = field(default_factory=dict)
+
+    @cached_property
+    def taken(self) -> Taken:
+        return Taken((key, d.fix) for key, d in self.decisions.items())
+
+    @cached_property
+    def blocked(self) -> dict[str, tuple[str, bool]]:
+        """Undecided items that an accepted fix is in the way of: its key, and whether it makes the same edits."""
+        found = {}
+        for item in self.items if self.decisions else ():
+            if item.key in self.decisions:
+                continue
+            owner = self.taken.in_the_way(item.fixes[0]) if item.fixes else self.taken.within(item.finding)
+            if owner is not None:
+                same = bool(item.fixes) and item.fixes[0].edits == self.decisions[owner].fix.edits
+                found[item.key] = owner, same
+        return found
+
+
+@dataclass(frozen=True)
+class Fresh:
+    """What a check found in the text that the decisions make."""
+
+    source: SourceText
+    items: tuple[Item, ...]
+
+    @cached_property
+    def by_key(self) -> dict[str, Item]:
+        return {item.key: item for item in self.items}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of the list. `note` says why the finding is in that state. `decided_by` is the key of the finding whose
+    accepted fix is in the way, or has mended this one too."""
+
+    item: Item
+    status: Status
+    decision: Decision | None = None
+    note: str = ""
+    decided_by: str = ""
+
+    @property
+    def key(self) -> str:
+        return self.item.key
+
+
+@dataclass(frozen=True)
+class FileReview:
+    """The review of one file. `fresh` is None as long as nobody knows what the accepted fixes have changed; `refused`
+    says of findings why their fix could not be taken."""
+
+    path: Path
+    layers: tuple[Layer, ...]
+    rejected: frozenset[str] = frozenset()
+    fresh: Fresh | None = None
+    refused: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def original(self) -> SourceText:
+        """The file as it was read."""
+        return self.layers[0].source
+
+    @property
+    def top(self) -> Layer:
+        """Where decisions are taken now."""
+        return self.layers[-1]
+
+    @cached_property
+    def decisions(self) -> dict[str, tuple[int, Decision]]:
+        """All that are accepted, with the number of their layer."""
+        return {key: (n, d) for n, layer in enumerate(self.layers) for key, d in layer.decisions.items()}
+
+    @cached_property
+    def entries(self) -> dict[str, Entry]:
+        """The list of this file, by key, in the order of the lines."""
+        items: dict[str, Item] = {}
+        for layer in self.layers:
+            items.update((item.key, item) for item in layer.items)
+        items.update((key, decision.item) for key, (_, decision) in self.decisions.items())
+        if self.fresh is not None:
+            for item in self.fresh.items:
+                known = items.get(item.key)
+                if known is None or known.source is not self.top.source or item.key in self.top.blocked:
+                    items[item.key] = item
+        ordered = sorted(items.values(), key=lambda item: (item.line, item.finding.span.start))
+        return {item.key: self._entry(item) for item in ordered}
+
+    def _entry(self, item: Item) -> Entry:
+        key = item.key
+        if key in self.decisions:
+            decision = self.decisions[key][1]
+            return Entry(item, decision.status, decision)
+        if key in self.rejected:
+            return Entry(item, Status.REJECTED, note=self.refused.get(key, ""))
+        owner, same = self.top.blocked.get(key, ("", False))
+        gone = item.source is not self.top.source if self.fresh is None else key not in self.fresh.by_key
+        if gone:
+            return Entry(item, Status.UNNECESSARY, note="no longer needed: an accepted fix has mended it",
+                         decided_by=owner)  # fmt: skip
+        if self.fresh is None and same:
+            return Entry(item, Status.UNNECESSARY, note="the same accepted fix mends it", decided_by=owner)
+        if self.fresh is None and owner:
+            note = "overlaps an accepted fix; it is being checked again"
+            return Entry(item, Status.WAITING, note=note, decided_by=owner)
+        note = self.refused.get(key, "")
+        if not note and self.fresh is not None and item.source is self.fresh.source:
+            note = "on the text as the accepted fixes leave it"
+        return Entry(item, Status.OPEN, note=note)
+
+    @cached_property
+    def counts(self) -> Counter[Status]:
+        return Counter(entry.status for entry in self.entries.values())
+
+    def visible(self, chosen: Filter) -> dict[str, Place]:
+        """The places that the filter lets pass, by key, remembered for the last filter asked for."""
+        known: tuple[Filter, dict[str, Place]] | None = self.__dict__.get("_visible")
+        if known is None or known[0] != chosen:
+            shown = {k: (self.path, k) for k, entry in self.entries.items() if not chosen or chosen.takes(entry)}
+            known = self.__dict__["_visible"] = (chosen, shown)
+        return known[1]
+
+
+Place = tuple[Path, str]
+"""A file and the key of a finding, empty for the file itself."""
+
+Fixes = frozenset[tuple[str, Fix]]
+"""What a proof is made with: the accepted fixes of a file, and what is shown for the finding in question."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """What undoing one action brings back: the files as they were, and the place."""
+
+    files: Mapping[Path, FileReview]
+    selected: Place | None
+    what: str
+    earlier: Step | None
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What a proof said of a target that runs through a finding, and the fixes of the file that it was made with."""
+
+    verdict: Verdict
+    fixes: Fixes
+
+
+@dataclass(frozen=True)
+class State:
+    """The whole review. `choices` are the alternatives that are shown, by place; `message` is what the last action has
+    to say."""
+
+    files: Mapping[Path, FileReview]
+    selected: Place | None = None
+    choices: Mapping[Place, int] = field(default_factory=dict)
+    filter: Filter = field(default_factory=Filter)
+    collapsed: frozenset[Path] = frozenset()
+    past: Step | None = None
+    future: Step | None = None
+    proofs: Mapping[Place, Proof] = field(default_factory=dict)
+    message: str = ""
+
+    @property
+    def rows(self) -> list[Place]:
+        """What the list shows: each file, and its findings below it."""
+        return _LISTING.of(self)[0]
+
+    def row_of(self, place: Place | None) -> int | None:
+        """The number of the row of a place; None when the list does not show it."""
+        start = _LISTING.of(self)[1].get(place[0]) if place is not None else None
+        if place is None or start is None or not place[1]:
+            return start
+        if place[0] in self.collapsed:
+            return None
+        shown = list(self.files[place[0]].visible(self.filter))
+        return start + 1 + shown.index(place[1]) if place[1] in shown else None
+
+    @property
+    def entry(self) -> Entry | None:
+        """The finding that is selected."""
+        if self.selected is None or not self.selected[1]:
+            return None
+        file = self.files.get(self.selected[0])
+        return None if file is None else file.entries.get(self.selected[1])
+
+    @property
+    def file(self) -> FileReview | None:
+        """The file that is selected, or that holds the selected finding."""
+        return None if self.selected is None else self.files.get(self.selected[0])
+
+    @cached_property
+    def counts(self) -> Counter[Status]:
+        total: dict[Status, int] = dict.fromkeys(Status, 0)
+        for file in self.files.values():
+            for status, count in file.counts.items():
+                total[status] += count
+        return Counter(total)
+
+    def all_entries(self) -> Iterator[Entry]:
+        """Whatever the filter says."""
+        return (entry for file in self.files.values() for entry in file.entries.values())
+
+    def alternatives(self, entry: Entry) -> tuple[Fix, ...]:
+        """The fixes of a finding that can be accepted as things stand, in order of preference."""
+        file = self.files[entry.item.path]
+        if entry.item.source is not file.top.source or not file.top.decisions:
+            return entry.item.fixes
+        others = file.top.taken
+        if entry.key in file.top.decisions:
+            others = Taken((k, d.fix) for k, d in file.top.decisions.items() if k != entry.key)
+        return tuple(f for f in entry.item.fixes if others.in_the_way(f) is None)
+
+    def shown(self, entry: Entry) -> Fix | None:
+        """The alternative that is shown; None when the finding has no fix that can be applied."""
+        place = entry.item.path, entry.key
+        if place not in self.choices and entry.decision is not None:
+            return entry.decision.fix
+        alternatives = self.alternatives(entry) or entry.item.fixes
+        return alternatives[self.choices.get(place, 0) % len(alternatives)] if alternatives else None
+
+    def fixes_of(self, entry: Entry) -> Fixes:
+        """The fixes with which the region of a finding would be proven now."""
+        fixes = {(key, decision.fix) for key, (_, decision) in self.files[entry.item.path].decisions.items()}
+        shown = self.shown(entry)
+        if shown is not None and entry.status is Status.OPEN:
+            fixes.add((entry.key, shown))
+        return frozenset(fixes)
+
+    def with_file(self, file: FileReview) -> State:
+        return replace(self, files={**self.files, file.path: file})
+
+
+class _Listing:
+    """The rows of the last state that was asked for, and where each file begins: most actions leave them as they are,
+    and to list thousands anew for each would be felt."""
+
+    def __init__(self) -> None:
+        self._last: tuple[State, list[Place], dict[Path, int]] | None = None
+
+    def of(self, state: State) -> tuple[list[Place], dict[Path, int]]:
+        last = self._last
+        if (
+            last is None
+            or last[0].files is not state.files
+            or (last[0].filter, last[0].collapsed) != (state.filter, state.collapsed)
+        ):
+            rows: list[Place] = []
+            starts: dict[Path, int] = {}
+            for path, file in state.files.items():
+                shown = file.visible(state.filter)
+                if shown:
+                    starts[path] = len(rows)
+                    rows.append((path, ""))
+                    if path not in state.collapsed:
+                        rows += shown.values()
+            last = self._last = state, rows, starts
+        return last[1], last[2]
+
+
+_LISTING = _Listing()
+
+
+def first_place(state: State) -> Place | None:
+    """Where a review begins: the first open finding that is shown."""
+    for path, key in state.rows:
+        if key and state.files[path].entries[key].status is Status.OPEN:
+            return path, key
+    return state.rows[0] if state.rows else None

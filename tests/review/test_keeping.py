@@ -1,0 +1,265 @@
+"""What outlives a run: decisions, the journal of writes, the patch and the report."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from graphward.errors import GraphwardError
+from graphward.review import actions as act
+from graphward.review.checking import final
+from graphward.review.editing import draft, edited
+from graphward.review.journal import Journal
+from graphward.review.outcome import report
+from graphward.review.session import Review, Ways
+from graphward.review.state import Status
+from graphward.review.store import folder_of
+
+from .conftest import NET, Begin
+
+PATH = Path("net.py")
+
+
+def states(review: Review) -> list[str]:
+    return [e.status.value for e in review.state.all_entries()]
+
+
+def take_back(project: Path) -> list[Path]:
+    return Journal(project).undo()
+
+
+# Decisions
+
+
+def test_decisions_are_there_again_without_a_word_of_farewell(begin: Begin):
+    first = begin()
+    first.do(act.Accept())
+    first.do(act.Reject())
+    first.do(act.ShowNext())
+    first.do(act.Accept())
+    first.do(act.Suppress())  # and then the terminal is killed
+    again = begin()
+    again.settle()
+    assert states(again) == ["accepted", "rejected", "accepted", "unnecessary", "suppressed"]
+    assert final(again.state.files[PATH]).text == final(first.state.files[PATH]).text
+    assert "4 earlier decisions hold" in again.state.message
+
+
+def test_coming_back_shows_what_is_open_and_resume_goes_on_as_it_was(begin: Begin):
+    first = begin()
+    first.do(act.Accept())
+    first.do(act.Reject())
+    first.do(act.SetFilter("GW1"))
+    first.do(act.SetFilter("rule:GW110"))
+    first.do(act.Move(10))
+    place = first.state.selected
+    first.end()
+    again = begin()
+    assert [again.state.files[p].entries[k].item.line for p, k in again.state.rows if k] == [10, 10, 11]
+    resumed = begin(as_left=True)
+    assert str(resumed.state.filter) == "rule:GW110"
+    assert resumed.state.selected == place
+
+
+def test_fresh_forgets(begin: Begin, project: Path):
+    first = begin()
+    first.do(act.Accept())
+    assert first.store is not None
+    first.store.forget()
+    assert states(begin()) == ["open"] * 5
+
+
+def test_a_changed_file_keeps_the_decisions_that_fit_and_marks_what_is_new(begin: Begin, project: Path):
+    first = begin()
+    first.do(act.Accept())
+    first.do(act.Reject())
+    changed = NET.replace("        x = x.tr", "        # a new line\n        x = x.tr").replace(
+        "return x.", "y = x.transpose(2, 3)\n        return y + x.")  # fmt: skip
+    (project / "net.py").write_text(changed, encoding="utf-8")
+    again = begin()
+    assert states(again)[:2] == ["accepted", "rejected"]
+    assert [e.item.line for e in again.state.all_entries() if e.item.new] == [12]
+    assert "2 earlier decisions hold; 1 new." in again.state.message
+    assert "# a new line\n        x = x.swapaxes(0, 1)" in final(again.state.files[PATH]).text
+
+
+def test_an_edited_text_is_found_again(begin: Begin, project: Path):
+    first = begin()
+    entry, place = first.state.entry, first.state.selected
+    assert entry is not None and place is not None
+    proposal = draft(entry.item, first.state.shown(entry))
+    fix = edited(proposal, "        x = x.swapaxes(1, 0)\n")
+    assert fix is not None
+    first.do(act.TakeText(place, fix))
+    (project / "net.py").write_text(f"# moved\n{NET}", encoding="utf-8")
+    assert "        x = x.swapaxes(1, 0)\n" in final(begin().state.files[PATH]).text
+
+
+def test_undone_decisions_are_not_there_again(begin: Begin):
+    first = begin()
+    first.do(act.Accept())
+    first.do(act.Undo())
+    assert states(begin()) == ["open"] * 5
+
+
+def test_half_a_line_at_the_end_of_the_log_is_ignored(begin: Begin, project: Path):
+    first = begin()
+    first.do(act.Accept())
+    log = folder_of(project) / "decisions.jsonl"
+    with log.open("ab") as file:
+        file.write(b'{"format": 1, "file": "/half')
+    assert states(begin())[0] == "accepted"
+    first.do(act.Reject())
+    assert states(begin())[:2] == ["accepted", "rejected"]
+
+
+def test_a_log_that_cannot_be_written_is_told_and_stops_nothing(begin: Begin, project: Path):
+    folder_of(project).parent.mkdir(parents=True)
+    folder_of(project).write_text("in the way")
+    review = begin()
+    review.do(act.Accept())
+    assert review.store is not None and "cannot be kept" in review.store.problem
+
+
+def test_after_a_write_what_is_in_the_file_is_not_asked_again(begin: Begin):
+    first = begin()
+    first.do(act.Accept())
+    first.do(act.Reject())
+    first.write(first.unwritten(), first.begin_write())
+    again = begin()
+    assert states(again) == ["rejected", "open", "open", "open"]
+    assert again.unwritten() == []
+
+
+# Writing
+
+
+def test_written_bytes_and_their_restoration(begin: Begin, project: Path):
+    data = b"\xef\xbb\xbf" + NET.replace("\n", "\r\n").encode()
+    (project / "net.py").write_bytes(data)
+    review = begin()
+    review.do(act.AcceptAll(act.Scope.SAFE))
+    review.settle()
+    done = review.write(review.unwritten(), review.begin_write())
+    assert list(done.files) == [PATH]
+    expected = data.replace(b"transpose", b"swapaxes").replace(b"^", b"!=")
+    assert PATH.read_bytes() == expected
+    assert review.unwritten() == []
+    assert take_back(project) == [project / "net.py"]
+    assert PATH.read_bytes() == data
+    with pytest.raises(GraphwardError, match="no write to take back"):
+        take_back(project)
+
+
+def test_each_write_is_taken_back_by_itself(begin: Begin, project: Path):
+    review = begin()
+    review.do(act.Accept())
+    review.write(review.unwritten(), review.begin_write())
+    once = PATH.read_bytes()
+    review.do(act.Accept())
+    review.write(review.unwritten(), review.begin_write())
+    assert PATH.read_bytes() != once
+    take_back(project)
+    assert PATH.read_bytes() == once
+    take_back(project)
+    assert PATH.read_text(encoding="utf-8") == NET
+
+
+def test_undo_in_the_review_reaches_behind_a_write(begin: Begin):
+    review = begin()
+    review.do(act.Accept())
+    review.write(review.unwritten(), review.begin_write())
+    review.do(act.Undo())
+    assert len(review.unwritten()) == 1
+    review.write(review.unwritten(), review.begin_write())
+    assert PATH.read_text(encoding="utf-8") == NET
+
+
+def test_a_file_that_changed_since_is_not_restored_and_neither_are_the_others(begin: Begin, project: Path):
+    (project / "net.py").write_text(NET, encoding="utf-8")
+    (project / "other.py").write_text(NET, encoding="utf-8")
+    review = begin()
+    review.do(act.AcceptAll(act.Scope.SAFE))
+    review.settle()
+    review.write(review.unwritten(), review.begin_write())
+    written = PATH.read_bytes()
+    Path("other.py").write_text("mine\n")
+    with pytest.raises(GraphwardError, match=r"changed since it was written: other\.py"):
+        take_back(project)
+    assert PATH.read_bytes() == written
+    assert Path("other.py").read_text() == "mine\n"
+
+
+def test_a_file_that_changed_on_disk_is_not_overwritten_while_others_are(begin: Begin, project: Path):
+    (project / "net.py").write_text(NET, encoding="utf-8")
+    (project / "other.py").write_text(NET, encoding="utf-8")
+    review = begin()
+    review.do(act.AcceptAll(act.Scope.SAFE))
+    review.settle()
+    theirs = "# theirs\n" + NET
+    PATH.write_text(theirs, encoding="utf-8")
+    done = review.write(review.unwritten(), review.begin_write())
+    assert done.changed == [PATH]
+    assert list(done.files) == [Path("other.py")]
+    assert PATH.read_text(encoding="utf-8") == theirs
+    assert review.changed_on_disk() == [PATH]
+    review.take(PATH, review.look_again(PATH))
+    assert "3 accepted fixes still fit" in review.state.message
+    review.write(review.unwritten(), review.begin_write())
+    assert PATH.read_text(encoding="utf-8").startswith("# theirs\n")
+    assert "swapaxes" in PATH.read_text(encoding="utf-8")
+
+
+def test_a_journal_that_cannot_be_written_stops_the_write(begin: Begin, project: Path):
+    review = begin(keep=False)
+    review.do(act.Accept())
+    folder_of(project).parent.mkdir(parents=True)
+    folder_of(project).write_text("in the way")
+    with pytest.raises(GraphwardError, match="journal"):
+        review.write(review.unwritten(), review.begin_write())
+    assert PATH.read_text(encoding="utf-8") == NET
+
+
+# Patch and report
+
+
+def test_the_patch_applies_with_git(begin: Begin, project: Path):
+    (project / "net.py").write_bytes(NET.replace("\n", "\r\n").encode())
+    (project / "other.py").write_text(NET.rstrip("\n"), encoding="utf-8")
+    git = ["git", "-c", "core.autocrlf=false"]
+    subprocess.run([*git, "init", "-q"], check=True)
+    review = begin(ways=Ways(patch=project / "out.diff"))
+    before = {p: p.read_bytes() for p in review.state.files}
+    review.do(act.AcceptAll(act.Scope.FILE))
+    review.settle()
+    for path in review.state.files:
+        review.do(act.Select((path, "")))
+        review.do(act.AcceptAll(act.Scope.FILE))
+        review.settle()
+    review.write(review.unwritten(), review.begin_write())
+    assert {p: p.read_bytes() for p in review.state.files} == before
+    subprocess.run([*git, "apply", "--check", "out.diff"], check=True)
+    subprocess.run([*git, "apply", "out.diff"], check=True)
+    assert {p: p.read_bytes() for p in review.state.files} == {
+        p: final(file).to_bytes() for p, file in review.state.files.items()
+    }
+    assert {p: p.read_bytes() for p in before} != before
+
+
+def test_the_report_says_what_became_of_each_finding(begin: Begin, project: Path):
+    review = begin(ways=Ways(report=project / "out.json"))
+    review.do(act.Accept())
+    review.do(act.Reject())
+    review.end()
+    rows = json.loads((project / "out.json").read_text(encoding="utf-8"))
+    assert [(row["line"], row["state"]) for row in rows] == [
+        (7, "accepted"), (8, "rejected"), (10, "open"), (10, "open"), (11, "open"),
+    ]  # fmt: skip
+    assert rows[0]["fix"] == {"title": "Use swapaxes", "applicability": "safe", "reason": "", "by_hand": False}
+    text = report(review.state, as_json=False)
+    assert "5 findings in 1 file: 3 open, 1 accepted, 1 rejected." in text
+    assert "- **accepted** line 7 `GW110`" in text
+    assert review.state.counts[Status.OPEN] == 3

@@ -1,0 +1,186 @@
+"""The full-screen review as users meet it: the real program in a pseudo-terminal, keys in, screens and files out."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from .conftest import NET
+from .terminal import COMMAND, Terminal
+
+
+@pytest.fixture
+def net(project: Path) -> Path:
+    file = project / "net.py"
+    file.write_text(NET, encoding="utf-8")
+    return file
+
+
+def test_from_start_to_written_files_and_back(net: Path, project: Path):
+    terminal = Terminal("review", folder=project)
+    screen = terminal.until("5 findings in 1 file", "Use swapaxes", "q quit")
+    assert "net.py:7 GW110 torch-transpose · safe fix: Use swapaxes" in screen
+    assert "7 -         x = x.transpose(0, 1)  # 转置" in screen
+    assert "7 +         x = x.swapaxes(0, 1)  # 转置" in screen
+    assert "error: does not compile" in screen
+    terminal.type("y")
+    terminal.until("1 accepted", "Accepted: Use swapaxes.", "net.py:8 GW310")
+    terminal.type("n")
+    terminal.until("1 rejected", "numpy.tanh computes on the host", "fix 1 of 2 (Tab)")
+    terminal.type("\t")
+    terminal.until("fix 2 of 2 (Tab)")
+    terminal.type("y")
+    terminal.until("✓ 2", "= 1", "net.py:11 GW110", "the gradient cut as before")
+    terminal.type("u")
+    terminal.until("Undone: GW101 on line 10.")
+    terminal.type("r")
+    terminal.until("Done again: GW101 on line 10.", "✓ 2")
+    terminal.resize(130, 40)
+    terminal.until("· 1 open", "prevents")
+    terminal.type("s")
+    terminal.until("1 suppressed", "Silenced")
+    assert net.read_text(encoding="utf-8") == NET
+    terminal.type("q")
+    terminal.until("Not written yet: 3 accepted fixes in 1 file.")
+    terminal.type("w")
+    assert terminal.end() == 1
+    assert "Applied 3 fixes in 1 file; 1 finding is left." in terminal.text
+    written = net.read_text(encoding="utf-8")
+    assert "        x = x.swapaxes(0, 1)  # 转置\n" in written
+    assert " ^ " in written
+    assert "        z = ops.stop_gradient(ops.tanh(ops.abs(x)))\n" in written
+    assert "        return x.transpose(1, 2) + z  # graphward: ignore[GW110]\n" in written
+    assert "import numpy" not in written
+    undone = subprocess.run([*COMMAND, "undo"], cwd=project, capture_output=True, text=True)
+    assert (undone.returncode, undone.stdout) == (0, "restored net.py\n")
+    assert net.read_text(encoding="utf-8") == NET
+
+
+def test_a_killed_terminal_loses_no_decision(net: Path, project: Path):
+    terminal = Terminal("review", folder=project)
+    terminal.until("5 findings", "q quit")
+    terminal.type("yn")
+    terminal.until("1 accepted", "1 rejected")
+    terminal.kill()
+    again = Terminal("review", folder=project)
+    again.until("2 earlier decisions hold", "· 3  ✓ 1  ✗ 1", "/ state:open")
+    again.type("q")
+    again.until("Not written yet: 1 accepted fix in 1 file.")
+    again.type("k")
+    assert again.end() == 1
+    assert net.read_text(encoding="utf-8") == NET
+
+
+def test_a_file_that_changes_under_the_review_is_noticed_and_not_overwritten(net: Path, project: Path):
+    terminal = Terminal("review", folder=project)
+    terminal.until("5 findings", "q quit")
+    terminal.type("y")
+    terminal.until("1 accepted")
+    theirs = NET.replace("z = Tensor", "z = 1  # theirs\n        z = Tensor")
+    net.write_text(theirs, encoding="utf-8")
+    terminal.until("net.py has changed on disk and was read again: 1 accepted fix still fits")
+    terminal.type("w")
+    terminal.until("Wrote 1 file")
+    assert net.read_text(encoding="utf-8") == theirs.replace("x.transpose(0, 1)", "x.swapaxes(0, 1)")
+    terminal.kill()
+
+
+def test_the_editor_the_filter_the_mouse_and_the_help(net: Path, project: Path, tmp_path: Path):
+    editor = tmp_path / "editor"
+    editor.write_text(
+        f"#!{sys.executable}\nimport sys\nfrom pathlib import Path\npath = Path(sys.argv[-1])\n"
+        f"Path({str(tmp_path / 'log')!r}).open('a').write(' '.join(sys.argv[1:]) + '\\n')\n"
+        "if 'graphward-edit' in str(path):\n"
+        "    path.write_text(path.read_text(encoding='utf-8').replace('(0, 1)', '(1, 0)'), encoding='utf-8')\n"
+    )
+    editor.chmod(0o755)
+    terminal = Terminal("review", folder=project, VISUAL=str(editor))
+    terminal.until("5 findings", "q quit")
+    terminal.type("e")
+    terminal.until("Accepted: Your own text.", "1 accepted")
+    terminal.type("o")
+    terminal.type("/")
+    terminal.until("Filter (Enter takes it")
+    terminal.type("rule:GW101\r")
+    terminal.until("The filter shows 2 findings.", "/ rule:GW101", "numpy.tanh computes")
+    terminal.type("\x1b")
+    terminal.until("x.transpose", "^ between")
+    row = next(n for n, line in enumerate(terminal.text.splitlines()) if "^ between" in line)
+    terminal.type(f"\x1b[<0;20;{row + 1}M\x1b[<0;20;{row + 1}m")
+    terminal.until("net.py:8 GW310 bool-xor · safe fix")
+    terminal.type("?")
+    terminal.until("Keys (Esc closes)", "prove this region")
+    terminal.type("\x1b")
+    terminal.until_gone("Keys (Esc closes)")
+    lines = (tmp_path / "log").read_text().splitlines()
+    assert lines[0].endswith("net.py") and lines[1] == "+8 net.py"
+    terminal.type("w")
+    terminal.until("Wrote 1 file")
+    assert "        x = x.swapaxes(1, 0)  # 转置\n" in net.read_text(encoding="utf-8")
+    terminal.kill()
+
+
+def test_without_color_no_color_code_is_sent(net: Path, project: Path):
+    terminal = Terminal("review", folder=project, NO_COLOR="1")
+    terminal.until("5 findings", "q quit")
+    codes = [code for part in terminal.raw.split(b"\x1b[")[1:] if b"m" in part
+             for code in part.split(b"m")[0].split(b";") if code.isdigit()]  # fmt: skip
+    assert b"7" in codes  # the selection is still to be seen
+    assert not [c for c in codes if 30 <= int(c) <= 37 or 40 <= int(c) <= 47 or 90 <= int(c) <= 107 or int(c) == 38]
+    terminal.kill()
+
+
+@pytest.mark.skipif(not os.environ.get("GRAPHWARD_TEST_PYTHON"), reason="needs an interpreter with MindSpore")
+def test_a_region_is_proven_in_the_background(project: Path):
+    text = "from mindspore import Tensor, nn\n\n\nclass Net(nn.Cell):\n"
+    text += "    def construct(self, x: Tensor, y=None, z=None):\n"
+    text += "        if (y is None) ^ (z is not None):\n            x = x + 1\n        return x\n"
+    (project / "net.py").write_text(text)
+    terminal = Terminal("review", "--python", os.environ["GRAPHWARD_TEST_PYTHON"], folder=project, rows=30)
+    terminal.until("1 finding in 1 file", "q quit")
+    terminal.type("v")
+    terminal.until("Proving")
+    terminal.until("Net: verified", "proof verified Net")
+    terminal.type("yV")
+    terminal.until("Net: verified", "1 accepted")
+    terminal.type("q")
+    terminal.until("Not written yet")
+    terminal.type("w")
+    assert terminal.end() == 0
+
+
+def test_plain_terminals_and_pipes_are_told_what_to_do(net: Path, project: Path):
+    terminal = Terminal("review", folder=project, TERM="dumb")
+    assert terminal.end() == 2
+    assert "graphward review --plain" in terminal.text
+
+
+def test_without_textual_it_says_how_to_install_it_and_plain_still_works(net: Path, project: Path):
+    hide = "import sys; sys.modules['textual'] = None\nfrom graphward.cli.app import main; main()"
+    run = subprocess.run([sys.executable, "-c", hide, "review"], cwd=project, capture_output=True, text=True)
+    assert run.returncode == 2
+    assert "pip install 'graphward[review]'" in run.stderr
+    command = [sys.executable, "-c", hide, "review", "--plain"]
+    run = subprocess.run(command, cwd=project, input="y\nq\n", capture_output=True, text=True)
+    assert run.stdout.endswith("Applied 1 fix in 1 file; the review is not finished.\n")
+
+
+def test_a_patch_and_a_report_instead_of_written_files(net: Path, project: Path):
+    command = [*COMMAND, "review", "--plain", "--patch", "out.diff", "--report", "out.md"]
+    run = subprocess.run(command, cwd=project, input="y\nn\nq\n", capture_output=True, text=True)
+    assert run.stdout.endswith("out.diff holds 1 fix in 1 file; the review is not finished.\n")
+    assert net.read_text(encoding="utf-8") == NET
+    assert "- **rejected** line 8 `GW310`" in (project / "out.md").read_text(encoding="utf-8")
+    subprocess.run(["git", "apply", "out.diff"], cwd=project, check=True)
+    assert net.read_text(encoding="utf-8") == NET.replace("x.transpose(0, 1)", "x.swapaxes(0, 1)")
+
+
+def test_what_cannot_be_is_exit_status_2(net: Path, project: Path):
+    for arguments, said in ((["review", "--plain", "--resume"], "no review of this project"), (["undo"], "no write")):
+        run = subprocess.run([*COMMAND, *arguments], cwd=project, capture_output=True, text=True)
+        assert run.returncode == 2
+        assert said in run.stderr
