@@ -17,7 +17,7 @@ from pygls.uris import from_fs_path
 
 SPECIMENS = Path(__file__).parents[1] / "review" / "data" / "specimens"
 COMMAND = [sys.executable, "-c", "import sys; from graphward.lsp.command import run_server; sys.exit(run_server())"]
-WAIT = 60.0
+WAIT = 20.0
 
 
 class Editor:
@@ -33,6 +33,11 @@ class Editor:
         self.registered: list[str] = []
         self.settings: object = None
         self.errors: list[Exception] = []
+        self.refreshed: list[str] = []
+        self.progress: list[tuple[object, object]] = []
+        self.shown_documents: list[str] = []
+        self.pulls = False
+        self._pulling: set[asyncio.Task] = set()
         self._news = asyncio.Condition()
         self.client = LanguageClient("test-editor", "1")
         self.client.report_server_error = lambda error, source: self.errors.append(error)
@@ -54,6 +59,33 @@ class Editor:
         @self.client.feature(types.WINDOW_LOG_MESSAGE)
         def _(params: types.LogMessageParams) -> None: ...
 
+        @self.client.feature(types.WORKSPACE_DIAGNOSTIC_REFRESH)
+        def _(*_: object) -> None:
+            self.refreshed.append("diagnostics")
+            for uri in self.texts:
+                self._pull(uri)
+
+        @self.client.feature(types.WORKSPACE_CODE_LENS_REFRESH)
+        async def _(*_: object) -> None:
+            self.refreshed.append("lenses")
+            async with self._news:
+                self._news.notify_all()
+
+        @self.client.feature(types.WINDOW_WORK_DONE_PROGRESS_CREATE)
+        def _(params: types.WorkDoneProgressCreateParams) -> None:
+            self.progress.append((params.token, None))
+
+        @self.client.feature(types.PROGRESS)
+        async def _(params: types.ProgressParams) -> None:
+            self.progress.append((params.token, params.value))
+            async with self._news:
+                self._news.notify_all()
+
+        @self.client.feature(types.WINDOW_SHOW_DOCUMENT)
+        async def _(params: types.ShowDocumentParams) -> types.ShowDocumentResult:
+            self.shown_documents.append(params.uri)
+            return types.ShowDocumentResult(True)
+
         @self.client.feature(types.CLIENT_REGISTER_CAPABILITY)
         def _(params: types.RegistrationParams) -> None:
             self.registered += [r.method for r in params.registrations]
@@ -63,12 +95,14 @@ class Editor:
             return [self.settings for _ in params.items]
 
     async def start(self, capabilities: types.ClientCapabilities, **parameters: object) -> types.InitializeResult:
-        environment = {**os.environ, "PYTHONPATH": str(SPECIMENS)}
+        cache = self.root.parent / f"{self.root.name}-cache"
+        environment = {**os.environ, "PYTHONPATH": str(SPECIMENS), "XDG_CACHE_HOME": str(cache)}
         await self.client.start_io(*COMMAND, env=environment)
         self._reader = asyncio.create_task(self._read_log())
         folder = types.WorkspaceFolder(from_fs_path(str(self.root)), "root")
         parameters = {"process_id": os.getpid(), "workspace_folders": [folder], **parameters}
         answer = await self.client.initialize_async(types.InitializeParams(capabilities, **parameters))
+        self.pulls = answer.capabilities.diagnostic_provider is not None
         self.client.initialized(types.InitializedParams())
         return answer
 
@@ -97,6 +131,7 @@ class Editor:
         self.versions[uri] = 1
         item = types.TextDocumentItem(uri, "python", 1, self.texts[uri])
         self.client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+        self._pull(uri)
         return uri
 
     def change(self, uri: str, text: str) -> int:
@@ -105,7 +140,34 @@ class Editor:
         identifier = types.VersionedTextDocumentIdentifier(self.versions[uri], uri)
         change = types.TextDocumentContentChangeWholeDocument(text)
         self.client.text_document_did_change(types.DidChangeTextDocumentParams(identifier, [change]))
+        self._pull(uri)
         return self.versions[uri]
+
+    def type(self, uri: str, place: types.Range, new: str) -> int:
+        """Change a range of a document, and tell the server no more than that."""
+        self.texts[uri] = self._edited(uri, [types.TextEdit(place, new)])
+        self.versions[uri] += 1
+        identifier = types.VersionedTextDocumentIdentifier(self.versions[uri], uri)
+        change = types.TextDocumentContentChangePartial(place, new)
+        self.client.text_document_did_change(types.DidChangeTextDocumentParams(identifier, [change]))
+        self._pull(uri)
+        return self.versions[uri]
+
+    def _pull(self, uri: str) -> None:
+        """Ask for diagnostics, where the server said that it wants to be asked."""
+        if self.pulls:
+            task = asyncio.get_running_loop().create_task(self._pulled(uri))
+            self._pulling.add(task)
+            task.add_done_callback(self._pulling.discard)
+
+    async def _pulled(self, uri: str) -> None:
+        version = self.versions[uri]
+        report = await self.client.text_document_diagnostic_async(
+            types.DocumentDiagnosticParams(types.TextDocumentIdentifier(uri))
+        )
+        self.published.append(types.PublishDiagnosticsParams(uri, report.items, version))
+        async with self._news:
+            self._news.notify_all()
 
     def save(self, uri: str, path: Path) -> None:
         path.write_bytes(self.texts[uri].encode())
@@ -144,8 +206,18 @@ class Editor:
         params = types.CodeActionParams(types.TextDocumentIdentifier(uri), place, context)
         return list(await asyncio.wait_for(self.client.text_document_code_action_async(params), WAIT) or [])
 
+    async def fixes(self, uri: str, place: types.Range) -> list[types.CodeAction]:
+        """The quick fixes that mend a finding, without those that mend several, silence or explain it."""
+        every = await self.actions(uri, place, "quickfix")
+        return [a for a in every if isinstance(a, types.CodeAction) and a.kind == "quickfix.graphward"]
+
     async def resolve(self, action: types.CodeAction) -> types.CodeAction:
         return await asyncio.wait_for(self.client.code_action_resolve_async(action), WAIT)
+
+    async def execute(self, command: str, *arguments: object) -> object:
+        """Have the server carry out a command."""
+        params = types.ExecuteCommandParams(command, list(arguments))
+        return await asyncio.wait_for(self.client.workspace_execute_command_async(params), 4 * WAIT)
 
     def apply(self, edit: types.WorkspaceEdit | None) -> None:
         """Change the documents as an editor does, and tell the server."""
@@ -191,13 +263,20 @@ class Editor:
 FULL = types.ClientCapabilities(
     general=types.GeneralClientCapabilities(position_encodings=["utf-16"]),
     workspace=types.WorkspaceClientCapabilities(
-        workspace_edit=types.WorkspaceEditClientCapabilities(document_changes=True), configuration=True,
+        workspace_edit=types.WorkspaceEditClientCapabilities(
+            document_changes=True, change_annotation_support=types.ChangeAnnotationsSupportOptions()
+        ),
+        configuration=True,
+        code_lens=types.CodeLensWorkspaceClientCapabilities(refresh_support=True),
         did_change_configuration=types.DidChangeConfigurationClientCapabilities(dynamic_registration=True),
         did_change_watched_files=types.DidChangeWatchedFilesClientCapabilities(dynamic_registration=True),
     ),
+    window=types.WindowClientCapabilities(
+        work_done_progress=True, show_document=types.ShowDocumentClientCapabilities(support=True)
+    ),
     text_document=types.TextDocumentClientCapabilities(
         publish_diagnostics=types.PublishDiagnosticsClientCapabilities(
-            related_information=True, version_support=True,
+            related_information=True, version_support=True, code_description_support=True,
             tag_support=types.ClientDiagnosticsTagOptions([types.DiagnosticTag.Deprecated]),
         ),
         code_action=types.CodeActionClientCapabilities(

@@ -9,8 +9,13 @@ import typer
 from ..lsp.command import run_server
 
 
-def lsp(verbose: Annotated[bool, typer.Option("--verbose", help="Log every request to stderr.")] = False) -> None:
-    """Speak the Language Server Protocol on stdin and stdout: diagnostics, quick fixes, fix all. Runs nothing of the
-    code. `editors/README.md` shows how to set up an editor.
+def lsp(
+    verbose: Annotated[bool, typer.Option("--verbose", help="Log every request to stderr.")] = False,
+    stdio: Annotated[bool, typer.Option("--stdio", hidden=True, help="What some editors add.")] = False,
+) -> None:
+    """Speak the Language Server Protocol on stdin and stdout: diagnostics, quick fixes, code lenses, proofs.
+
+    Code is run only when the editor sends the command "Verify in Graph Mode". `docs/editors.md` shows how to set up an
+    editor.
     """
     raise typer.Exit(run_server(verbose=verbose))

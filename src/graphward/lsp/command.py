@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import io
+import gc
 import logging
-import os
 import sys
 from importlib.util import find_spec
 from typing import BinaryIO
@@ -20,19 +19,23 @@ def run_server(*, stdin: BinaryIO | None = None, stdout: BinaryIO | None = None,
     """
     if find_spec("pygls") is None or find_spec("lsprotocol") is None:
         raise GraphwardError("the language server needs pygls", hint="pip install 'graphward[lsp]'")
-    from .server import make_server
+    from .process import CheckerProcess, claimed_stdout
 
-    level = logging.INFO if verbose else logging.WARNING
-    logging.basicConfig(stream=sys.stderr, level=level, format="%(levelname)s %(name)s: %(message)s")
-    server = make_server()
-    server.start_io(stdin or sys.stdin.buffer, stdout or _claimed_stdout())
-    return 0 if server.stopped_in_order else 1
+    # The checker loads its codemods while this process loads the protocol.
+    quick = CheckerProcess("quick")
+    channel = stdout or claimed_stdout()
+    quick.launch()
+    try:
+        # Hundreds of classes are made, none of which is garbage.
+        gc.disable()
+        from .features import make_server
 
-
-def _claimed_stdout() -> BinaryIO:
-    """The process's stdout for the protocol alone: whatever else prints, a codemod for example, prints to stderr."""
-    sys.stdout.flush()
-    channel = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
-    sys.stdout = io.TextIOWrapper(os.fdopen(os.dup(2), "wb"), line_buffering=True)
-    return channel
+        level = logging.INFO if verbose else logging.WARNING
+        logging.basicConfig(stream=sys.stderr, level=level, format="%(levelname)s %(name)s: %(message)s")
+        server = make_server(quick)
+        gc.freeze()
+        gc.enable()
+        server.start_io(stdin or sys.stdin.buffer, channel)
+        return 0 if server.stopped_in_order else 1
+    finally:
+        quick.kill()

@@ -14,13 +14,18 @@ from ..errors import GraphwardError
 @dataclass(frozen=True)
 class EditorSettings:
     """None leaves what `pyproject.toml` says. `docs_url` is the address under which the rules' pages stand
-    (`<docs_url>/GW101`); without it diagnostics carry no link."""
+    (`<docs_url>/GW101`); without it diagnostics link to pages in the user's cache folder. `python` is the interpreter
+    that has MindSpore. `trusted`: whether the user trusts the workspace, so that its code may be run on command.
+    `code_lens`: whether graph regions are marked in the text."""
 
     select: tuple[str, ...] | None = None
     ignore: tuple[str, ...] | None = None
     target_version: str | None = None
     op_style: str | None = None
     docs_url: str | None = None
+    python: str | None = None
+    trusted: bool = True
+    code_lens: bool = True
 
     @classmethod
     def read(cls, data: Any) -> EditorSettings:
@@ -37,7 +42,12 @@ class EditorSettings:
             name = re.sub(r"(?<=[a-z])([A-Z])", r"_\1", str(key)).lower().replace("-", "_")
             if name not in {f.name for f in fields(cls)}:
                 raise GraphwardError(f"unknown setting {key!r} from the editor", hint=_KNOWN)
-            values[name] = _list(key, value) if name in ("select", "ignore") else _string(key, value)
+            if name in ("select", "ignore"):
+                values[name] = _list(key, value)
+            elif name in ("trusted", "code_lens"):
+                values[name] = _flag(key, value)
+            else:
+                values[name] = _string(key, value)
         return cls(**values)
 
     def over(self, config: Config) -> Config:
@@ -48,7 +58,7 @@ class EditorSettings:
         )
 
 
-_KNOWN = "known settings: select, ignore (lists of rules), targetVersion, opStyle, docsUrl"
+_KNOWN = "known settings: select, ignore (lists of rules), targetVersion, opStyle, docsUrl, python, trusted, codeLens"
 
 
 def _list(key: str, value: Any) -> tuple[str, ...] | None:
@@ -63,3 +73,9 @@ def _string(key: str, value: Any) -> str | None:
     if value is not None and not isinstance(value, str):
         raise GraphwardError(f"the editor's setting {key!r} must be a string", hint=_KNOWN)
     return value or None
+
+
+def _flag(key: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise GraphwardError(f"the editor's setting {key!r} must be true or false", hint=_KNOWN)
+    return value
