@@ -11,13 +11,15 @@ PYTHON ?= $(shell for p in $(CANDIDATES); do \
 	$$p -c 'import ensurepip, sys, venv; sys.exit(not (3, 10) <= sys.version_info[:2] < (3, 14))' 2>/dev/null \
 	&& command -v $$p && break; done)
 
-.PHONY: help demo test lint bench wheel clean
+.PHONY: help demo test lint bench wheel docs vscode clean
 help:
 	@echo "make demo   migrate a copy of examples/pynative_bert, print the diff and the verdicts"
 	@echo "make test   the test suite, with the real compiler (ARGS='-k lsp' narrows it)"
 	@echo "make lint   ruff and mypy"
 	@echo "make bench  check: cost against ast.parse, agreement with the compiler; verify: speed against a process for each Cell"
 	@echo "make wheel  build dist/*.whl"
+	@echo "make docs   write the pages of rules and errors, build the documentation into site/"
+	@echo "make vscode check, test and package the VS Code extension (editors/vscode/graphward.vsix)"
 
 $(STAMP): pyproject.toml
 	@test -n "$(PYTHON)" || { echo "Graphward needs Python 3.10 to 3.13 with venv (Debian: apt-get install python3-venv)"; exit 1; }
@@ -41,9 +43,26 @@ bench: $(STAMP)
 	$(BIN)/python -m benchmarks.check $(ARGS)
 	$(BIN)/python -m benchmarks.verify
 	$(BIN)/python -m benchmarks.agreement --real
+	$(BIN)/python -m benchmarks.rewrite
+	$(BIN)/python -m benchmarks.review
+	$(BIN)/python -m benchmarks.lsp
 
 wheel: $(STAMP)
 	$(BIN)/python -m build --wheel --no-isolation
 
+docs: $(STAMP)
+	@$(BIN)/python -c 'import material' 2>/dev/null || \
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	$(BIN)/python scripts/generate_docs.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+
+# Node 20 is what the packager needs.
+vscode:
+	@if ! command -v npm >/dev/null || ! node -e 'process.exit(+(parseInt(process.versions.node) < 20))'; then \
+	echo "skipped: the VS Code extension needs Node.js 20 and npm, which are not installed"; else \
+	cd editors/vscode && npm ci --no-audit --no-fund --loglevel=error && npm run --silent check && \
+	npm run --silent build && npm run --silent test && npm run --silent package; fi
+
 clean:
-	rm -rf $(VENV) .cache dist build .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(addprefix editors/vscode/,node_modules dist out graphward.vsix)
+	rm -rf $(VENV) .cache dist build site .mypy_cache .pytest_cache .ruff_cache

@@ -33,7 +33,9 @@ FRONT = {
     "engine",
     "verify",
     "migrate",
+    "bench",
     "report",
+    "diagnosis",
 }
 ALLOWED: dict[str, set[str]] = {
     "": set(),
@@ -47,7 +49,9 @@ ALLOWED: dict[str, set[str]] = {
     "engine": {"", "errors", "config", "recordings", "source", "analysis", "rules", "knowledge"},
     "verify": {"errors", "config", "recordings", "source", "graphward_worker"},
     "migrate": {"errors", "config", "recordings", "source", "analysis", "rules", "knowledge", "engine", "verify"},
-    "report": {"", "errors", "source", "rules.finding", "rules.rule", "verify.verdicts"},
+    "diagnosis": {"errors", "config", "source", "analysis", "rules", "knowledge", "engine", "migrate"},
+    "bench": {"errors", "config", "source", "analysis", "rules", "engine", "verify", "graphward_worker"},
+    "report": {"", "errors", "source", "rules.finding", "rules.rule", "verify.verdicts", "diagnosis"},
     "cli": {"", *FRONT, "review", "lsp"},
     "review": {"", *FRONT},
     "lsp": {"", *FRONT},

@@ -10,6 +10,7 @@ import typer
 
 from .. import __version__
 from ..errors import GraphwardError
+from .bench import bench
 from .check import check
 from .explain import explain
 from .fix import fix
@@ -18,13 +19,14 @@ from .migrate import migrate
 from .record import record
 from .review import review
 from .rules import rules
+from .undo import undo
 from .verify import verify
 
 app = typer.Typer(
     name="graphward", no_args_is_help=True, add_completion=False, rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]}, pretty_exceptions_enable=False,
 )  # fmt: skip
-for command in (check, fix, migrate, verify, record, review, rules, explain, lsp):
+for command in (check, fix, migrate, verify, bench, record, review, undo, rules, explain, lsp):
     app.command()(command)
 
 

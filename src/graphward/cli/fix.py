@@ -16,7 +16,7 @@ from ..report.rows import rows_of
 from ..source.fixes import Applicability
 from ..source.writing import write_all
 from .console import err, print_diff, print_note, print_problems
-from .options import Ignore, Paths, Select, Style, TargetVersion, Write, chosen, settings
+from .options import Ignore, Paths, Select, Style, TargetVersion, UnitNames, Units, Write, chosen, settings
 
 
 def fix(
@@ -30,6 +30,8 @@ def fix(
     ignore: Ignore = None,
     target_version: TargetVersion = None,
     op_style: Style = None,
+    units: Units = None,
+    names: UnitNames = None,
     no_cache: Annotated[
         bool, typer.Option("--no-cache", hidden=True, help="Accepted for symmetry: fixing uses no cache.")
     ] = False,
@@ -48,7 +50,8 @@ def fix(
       graphward fix src --unsafe-fixes --select GW1 > numpy.patch
     """
     where = chosen(paths)
-    config = settings(where, select=select, ignore=ignore, target_version=target_version, op_style=op_style)
+    config = settings(where, select=select, ignore=ignore, target_version=target_version, op_style=op_style,
+                      units=units, unit_names=names)  # fmt: skip
     files, refused = find_files(where, config)
     limit = Applicability.UNSAFE if unsafe_fixes else Applicability.SAFE
     workspace = Workspace(files)

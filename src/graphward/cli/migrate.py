@@ -38,6 +38,8 @@ from .options import (
     Style,
     TargetVersion,
     Timeout,
+    UnitNames,
+    Units,
     Write,
     chosen,
     settings,
@@ -63,6 +65,8 @@ def migrate(
     ignore: Ignore = None,
     target_version: TargetVersion = None,
     op_style: Style = None,
+    units: Units = None,
+    names: UnitNames = None,
     python: Python = None,
     timeout: Timeout = None,
     memory: Memory = None,
@@ -91,8 +95,9 @@ def migrate(
     declared = _declared(target, inputs)
     where = paths or [declared.path] if declared else chosen(paths)
     config = settings(
-        where, select=select, ignore=ignore, target_version=target_version, op_style=op_style, python=python
-    )
+        where, select=select, ignore=ignore, target_version=target_version, op_style=op_style, python=python,
+        units=units, unit_names=names,
+    )  # fmt: skip
     config = with_proof(config, timeout=timeout, memory=memory, export=export, scheduler=scheduler)
     if declared:
         specs = {f"{declared.path}::{declared.expr}": tuple(inputs) if inputs is not None else None}

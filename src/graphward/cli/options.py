@@ -87,12 +87,23 @@ Inputs = Annotated[
                       "repeat it for more arguments."),
 ]  # fmt: skip
 Jobs = Annotated[int, typer.Option("-j", "--jobs", min=0, help="Processes; 0 for one a core.")]
+Units = Annotated[
+    list[str] | None,
+    typer.Option("--units", metavar="PARTS", show_default=False,
+                 help="Make these parts, and no others, graphs of their own (GW601): encoder,head,loss."),
+]  # fmt: skip
+UnitNames = Annotated[
+    list[str] | None,
+    typer.Option("--names", metavar="NAMES", show_default=False,
+                 help="Names for units that are cut out of a function, in the order of its statements."),
+]  # fmt: skip
 Write = Annotated[bool, typer.Option("--write", help="Write the files; without it only the diff is shown.")]
 
 
 def settings(
     paths: list[Path], *, select: list[str] | None = None, ignore: list[str] | None = None,
     target_version: str | None = None, op_style: OpStyle | None = None, python: str | None = None,
+    units: list[str] | None = None, unit_names: list[str] | None = None,
 ) -> Config:  # fmt: skip
     """The settings for the first path, with what the command line says on top."""
     start = paths[0] if paths and paths[0].exists() else Path.cwd()
@@ -105,6 +116,7 @@ def settings(
     return config.with_options(
         select=_items(select), ignore=(*config.ignore, *(_items(ignore) or ())) if ignore else None,
         target_version=target_version, op_style=op_style.value if op_style else None, python=python,
+        units=_items(units, "parts"), unit_names=_items(unit_names, "names"),
     )  # fmt: skip
 
 
@@ -122,10 +134,11 @@ def chosen(paths: list[Path] | None) -> list[Path]:
     return paths or [Path()]
 
 
-def _items(values: list[str] | None) -> tuple[str, ...] | None:
+def _items(values: list[str] | None, what: str = "rules") -> tuple[str, ...] | None:
     if not values:
         return None
     items = tuple(item.strip() for value in values for item in value.split(",") if item.strip())
     if not items:
-        raise GraphwardError("an empty list of rules", hint="`graphward rules` lists the codes and names")
+        hint = "`graphward rules` lists the codes and names" if what == "rules" else "separate them with commas"
+        raise GraphwardError(f"an empty list of {what}", hint=hint)
     return items
