@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 
 from graphward.analysis.inference import Inference
-from graphward.analysis.module import FunctionInfo
-from graphward.analysis.names import all_arguments
+from graphward.analysis.module import FunctionInfo, Module
+from graphward.analysis.names import all_arguments, dotted
 from graphward.analysis.tree import preorder
 
 # A depth that encoders of common size do not exceed.
@@ -49,17 +49,12 @@ def _outside(inference: Inference, function: FunctionInfo, parameter: str) -> li
             owner is None or owner.name.encode() not in module.source.utf8
         ):
             continue
+        calls, assigned = inference.once((_outside, module), lambda m=module: _calls(m))  # type: ignore[misc]
         instances: set[str] = set()
-        for node in preorder(module.tree):
-            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and owner is not None:
-                made = node.value.func
-                if (
-                    made.attr if isinstance(made, ast.Attribute) else made.id if isinstance(made, ast.Name) else ""
-                ) == owner.name:
-                    instances.update(t.id for t in node.targets if isinstance(t, ast.Name))
-        for node in preorder(module.tree):
-            if not isinstance(node, ast.Call):
-                continue
+        for targets, made in assigned:
+            if owner is not None and made == owner.name:
+                instances.update(t.id for t in targets if isinstance(t, ast.Name))
+        for node in calls:
             number = None
             if isinstance(node.func, ast.Name) and node.func.id in instances:
                 number = _number(_argument(function, node, parameter))
@@ -68,6 +63,14 @@ def _outside(inference: Inference, function: FunctionInfo, parameter: str) -> li
             if number is not None:
                 found.append((number, f"the call in {module.path.name}, line {node.lineno}"))
     return found
+
+
+def _calls(module: Module) -> tuple[list[ast.Call], list[tuple[list[ast.expr], str]]]:
+    """The calls of a module, and what is assigned from calls: the targets, and the last name of what is called."""
+    nodes = preorder(module.tree)
+    assigned = [(n.targets, n.value.func) for n in nodes if isinstance(n, ast.Assign) and isinstance(n.value, ast.Call)]
+    named = [(targets, (dotted(callee) or "").rpartition(".")[2]) for targets, callee in assigned]
+    return [n for n in nodes if isinstance(n, ast.Call)], named
 
 
 def _argument(function: FunctionInfo, call: ast.Call, parameter: str) -> ast.expr | None:

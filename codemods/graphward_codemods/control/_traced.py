@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from graphward.analysis.kinds import Kind, Tag
+from graphward.analysis.tree import preorder
 from graphward.rules.context import FunctionContext
 from graphward.source.precedence import guarded
 
@@ -65,7 +66,7 @@ def assigned_before(name: str, statement: ast.stmt, context: FunctionContext) ->
     while True:
         block = siblings(context, node)
         for other in reversed(block[: block.index(node)]):
-            if any(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store) for n in ast.walk(other)):
+            if any(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store) for n in preorder(other)):
                 if isinstance(other, ast.Assign) and len(other.targets) == 1:
                     return other if isinstance(other.targets[0], ast.Name) else None
                 return None

@@ -17,8 +17,7 @@ from ._reading import Reader, last_name
 from ._terms import Term, neg
 
 _OPERATORS: dict[type[ast.operator], str] = {ast.MatMult: "@", ast.Pow: "**", ast.Mult: "*"}
-# Where a comparison is a value, and not what an `if` asks for.
-_VALUES = (ast.BinOp, ast.Call, ast.Assign, ast.Attribute, ast.keyword)
+_HOLDERS = frozenset({ast.Assign, ast.Attribute, ast.keyword})
 _NO_TENSOR = frozenset({Tag.CONSTANT, Tag.SHAPE, Tag.NDARRAY, Tag.SCALAR, Tag.CELL, Tag.DICT, Tag.SEQUENCE})
 
 
@@ -81,15 +80,21 @@ def _wanted(context: FunctionContext, everything: bool) -> list[str]:
 
 
 def _marks(context: FunctionContext) -> Iterator[str]:
-    """What a function holds besides names."""
+    """What a function holds besides names. A comparison counts where it is a value, and not what an `if` asks for."""
     for node in context.function.nodes:
         kind = node.__class__
         if kind is ast.BinOp:
             mark = _OPERATORS.get(node.op.__class__)  # type: ignore[attr-defined]
             if mark:
                 yield mark
-        elif kind is ast.Compare and isinstance(context.parent(node), _VALUES):
-            yield ">"
+            if node.left.__class__ is ast.Compare or node.right.__class__ is ast.Compare:  # type: ignore[attr-defined]
+                yield ">"
+        elif kind is ast.Call:
+            if any(argument.__class__ is ast.Compare for argument in node.args):  # type: ignore[attr-defined]
+                yield ">"
+        elif kind in _HOLDERS:
+            if node.value.__class__ is ast.Compare:  # type: ignore[attr-defined]
+                yield ">"
         elif kind is ast.Subscript:
             index = node.slice  # type: ignore[attr-defined]
             parts = index.elts if isinstance(index, ast.Tuple) else [index]

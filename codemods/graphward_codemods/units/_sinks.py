@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from graphward.analysis.inference import Inference
 from graphward.analysis.module import Module
@@ -11,28 +12,36 @@ from graphward.analysis.tree import preorder
 from ._roots import Root
 
 _MODEL = frozenset({"mindspore.Model", "mindspore.train.Model", "mindspore.train.model.Model"})
+# `class BertModel(` is no call.
+_TEXT = re.compile(rb"(?<!\w)Model\(|data_sink")
 _SINK = frozenset({"mindspore.data_sink", "mindspore.train.data_sink"})
 
 
 def one_graph(inference: Inference, root: Root) -> str:
     """Why the training loop around a function wants it as one graph, else empty."""
-    for module in list(inference.project.modules.values()):
-        data = module.source.utf8
-        if b"Model(" in data or b"data_sink" in data:
-            reason = inference.once((one_graph, root.function, module), lambda m=module: _in(m, root))  # type: ignore[misc]
-            if reason:
-                return reason
+    for module, calls in inference.once(one_graph, lambda: _trainers(inference)).items():
+        reason = _in(module, calls, root)
+        if reason:
+            return reason
     return ""
 
 
-def _in(module: Module, root: Root) -> str:
+def _trainers(inference: Inference) -> dict[Module, list[tuple[ast.Call, str]]]:
+    """The calls that begin such a loop, with what they call, by module."""
+    found: dict[Module, list[tuple[ast.Call, str]]] = {}
+    for module in list(inference.project.modules.values()):
+        if _TEXT.search(module.source.utf8):
+            calls = [n for n in preorder(module.tree) if isinstance(n, ast.Call)]
+            named = ((call, module.names.resolve(call.func) or "") for call in calls)
+            known = [(call, name) for call, name in named if name in _MODEL or name in _SINK]
+            if known:
+                found[module] = known
+    return found
+
+
+def _in(module: Module, calls: list[tuple[ast.Call, str]], root: Root) -> str:
     made = _names_of_class(module, root.cell.name) if root.cell else set()
-    for node in preorder(module.tree):
-        if not isinstance(node, ast.Call):
-            continue
-        resolved = module.names.resolve(node.func)
-        if resolved not in _MODEL and resolved not in _SINK:
-            continue
+    for node, resolved in calls:
         given = [*node.args[:1], *(k.value for k in node.keywords if k.arg in ("network", "fn"))]
         for argument in given:
             name = argument.id if isinstance(argument, ast.Name) else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from typing import Any
 
 # Fields that hold no expression, statement or pattern.
 _PLAIN = frozenset(
@@ -46,22 +47,36 @@ def fields_backwards(kind: type[ast.AST]) -> tuple[str, ...] | None:
 def preorder(*roots: ast.AST) -> list[ast.AST]:
     """All nodes under `roots`, themselves included, in source order (see `children`)."""
     found: list[ast.AST] = []
-    stack = list(reversed(roots))
-    pop, keep = stack.pop, found.append
-    # `children` written out: this loop runs over every node of every graph region.
+    stack: list[Any] = list(reversed(roots))
+    pop, push, keep = stack.pop, stack.append, found.append
+    # Names, constants, attributes and calls are most of any tree.
+    name, constant, attribute, call = ast.Name, ast.Constant, ast.Attribute, ast.Call
+    known: dict[type[ast.AST], tuple[str, ...]] = {}
     while stack:
         node = pop()
         keep(node)
-        fields = _FIELDS.get(node.__class__)
-        if fields is None or node.__class__ in _GAPPED:
+        kind = node.__class__
+        if kind is name or kind is constant:
+            continue
+        if kind is attribute:
+            push(node.value)
+            continue
+        if kind is call:
+            stack += reversed(node.keywords)
+            stack += reversed(node.args)
+            push(node.func)
+            continue
+        fields = known.get(kind) or fields_backwards(kind)
+        if fields is None:
             stack += reversed(children(node))
             continue
-        for name in reversed(fields):
-            value = getattr(node, name, None)
+        known[kind] = fields
+        for field in fields:
+            value = getattr(node, field, None)
             if value.__class__ is list:
-                stack += reversed(value)
+                stack += value[::-1]
             elif value is not None:
-                stack.append(value)
+                push(value)
     return found
 
 
