@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from functools import cache
 
 from ..errors import GraphwardError
 from ..rules.registry import rule
+
+# An error that is quoted within a sentence.
+_INLINE = re.compile(r"`(\w*(?:Error|Exception): [^`]*)`")
 
 
 @cache
@@ -21,4 +25,7 @@ def prevented(code: str) -> str:
     quoted = [part for part in why.split("\n\n") if part.startswith("    ")]
     if quoted:
         return "\n".join(textwrap.dedent(part) for part in quoted)
+    inline = _INLINE.findall(" ".join(why.split()))
+    if inline:
+        return "\n".join(dict.fromkeys(inline))
     return " ".join(why.split("\n\n", 1)[0].split())
