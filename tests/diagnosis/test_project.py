@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from .test_explain_command import explain
+from .test_explain_command import GRAPHWARD, explain
 
 IMPORTS = "import math\n\nimport mindspore as ms\nimport numpy as np\nfrom mindspore import Tensor, nn, ops\n\n\n"
 
@@ -112,7 +112,7 @@ def test_what_the_compiler_says_counts_where_the_analysis_is_not_sure(tmp_path: 
     text = error(message, f"net.py:{line_of(net, 'range(n)')}", "for i in range(n):", "TypeError")
     _, out, _ = explain("-", "--project", ".", stdin=text, cwd=tmp_path)
     assert "GW313" in out and "+++ b/net.py" in out
-    checked = subprocess.run(["graphward", "check", "net.py"], cwd=tmp_path, capture_output=True, encoding="utf-8")
+    checked = subprocess.run([GRAPHWARD, "check", "net.py"], cwd=tmp_path, capture_output=True, encoding="utf-8")
     assert "GW313" not in checked.stdout, "findings alone do not see it"
 
 

@@ -6,6 +6,7 @@ import fcntl
 import os
 import pty
 import select
+import signal
 import struct
 import subprocess
 import sys
@@ -16,6 +17,12 @@ from pathlib import Path
 import pyte
 
 COMMAND = [sys.executable, "-c", "from graphward.cli.app import main; main()"]
+
+
+def _take_the_terminal() -> None:
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    # What runs in the background of a shell passes on that Ctrl-C is ignored.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 class Terminal:
@@ -32,7 +39,7 @@ class Terminal:
             env.pop(name, None)
         self.process = subprocess.Popen(
             [*COMMAND, *arguments], cwd=folder, env=env, stdin=slave, stdout=slave, stderr=slave,
-            start_new_session=True, preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+            start_new_session=True, preexec_fn=_take_the_terminal,
         )  # fmt: skip
         os.close(slave)
 

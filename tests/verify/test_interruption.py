@@ -73,6 +73,8 @@ def interrupted(folder: Path, *arguments: str) -> tuple[int, str, str]:
     with subprocess.Popen(
         [script, *arguments], cwd=folder, env={**os.environ, "TMPDIR": str(scratch)},
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        # What runs in the background of a shell passes on that Ctrl-C is ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     ) as program:  # fmt: skip
         end = time.monotonic() + 120
         while not started.exists() and program.poll() is None and time.monotonic() < end:
