@@ -11,6 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from graphward.diagnosis.texts import texts
+from graphward.rules.registry import all_rules
+
 from .test_logs import ERROR
 
 GRAPHWARD = Path(sys.executable).with_name("graphward")
@@ -63,6 +66,19 @@ def test_the_page_of_an_error(spelling: str):
 def test_the_page_of_an_error_in_chinese():
     status, out, _ = explain("ME101", "--lang", "zh")
     assert status == 0 and "\n## 原因\n" in out
+
+
+def test_the_page_of_a_rule_begins_in_chinese():
+    status, out, _ = explain("GW701", "--lang", "zh")
+    line = out.splitlines()[2]
+    assert status == 0 and "PyNative" in line and "模式" in line and line.endswith("。")
+    assert "模式" not in explain("GW701", "--lang", "en")[1]
+
+
+def test_every_rule_has_a_chinese_summary():
+    words = texts("zh")
+    plain = [known.code for known in all_rules() if words.of_rule(known.code, known.summary()).isascii()]
+    assert plain == []
 
 
 @pytest.mark.parametrize(

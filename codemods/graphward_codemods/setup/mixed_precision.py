@@ -12,6 +12,8 @@ from graphward.rules.rewrite import Rewrite
 from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
+from ._own_loop import ByHand, mix
+
 _SCALED = frozenset({"O2", "O3"})
 _REASON = "what is computed in float16 is rounded, and overflows at 65504: compare the losses of a short run"
 
@@ -22,9 +24,9 @@ class MixedPrecision(Rule):
     ## What it finds
 
     `Model(...)`, `amp.build_train_network(...)` and `amp.auto_mixed_precision(...)` without a level, or with "O0";
-    `nn.TrainOneStepCell(...)`; and `O2` with a loss scale manager that the CPU does not accept. The rule is opt-in:
-    `--select GW710`, or `select = ["ALL", "GW710"]`. `amp-level` in `[tool.graphward]` chooses the level, "O2" if it
-    says nothing.
+    `nn.TrainOneStepCell(...)`; `value_and_grad(...)` in a loop of one's own; and `O2` with a loss scale manager that
+    the CPU does not accept. The rule is opt-in: `--select GW710`, or `select = ["ALL", "GW710"]`. `amp-level` in
+    `[tool.graphward]` chooses the level, "O2" if it says nothing.
 
     ## Why
 
@@ -47,6 +49,10 @@ class MixedPrecision(Rule):
         train = amp.build_train_network(
             net, optimizer, loss, level="O2",
             loss_scale_manager=None if ms.get_context("device_target") == "CPU" else ms.DynamicLossScaleManager())
+
+    In a loop of one's own the network becomes `amp.auto_mixed_precision(Net(), "O2")`, the loss is scaled in the
+    function that is differentiated, and the optimizer is called with unscaled gradients where all of them are finite.
+    On a CPU the scaler is `amp.StaticLossScaler(1)`, which scales nothing.
 
     ## What the rewrite assumes
 
@@ -169,11 +175,16 @@ def _own_loop(context: ModuleContext, use: Use, call: ast.Call) -> Found | None:
     if b"auto_mixed_precision" in context.module.source.utf8 or len(call.args) + len(call.keywords) < 2:
         return None
     level = context.options.amp_level
-    how = (
-        f"make the network `amp.auto_mixed_precision(net, \"{level}\")`, scale the loss with amp.DynamicLossScaler "
-        "before the gradient is taken, and unscale the gradients where amp.all_finite says that they are finite"
-    )
-    fix = context.rewrite().manual(f"Compute in mixed precision, level {level}", how)
+    title = f"Compute in mixed precision, level {level}"
+    try:
+        fix = mix(context, call, level, level in _SCALED).unsafe(title, _REASON)
+    except ByHand as reason:
+        how = (
+            f"{reason}: make the network `amp.auto_mixed_precision(net, \"{level}\")`, scale the loss with "
+            "amp.DynamicLossScaler before the gradient is taken (not on a CPU), and unscale the gradients where "
+            "amp.all_finite says that they are finite"
+        )
+        fix = context.rewrite().manual(title, how)
     return "trains in full precision", fix
 
 

@@ -125,7 +125,11 @@ def _page(subject: str, words: Texts) -> str:
     if _is_a_page(subject) and subject.upper().startswith("ME"):
         raise GraphwardError(f"there is no error {subject!r}", hint="docs/errors/index.md lists them all")
     wanted = rule(subject)
-    return f"# {wanted.code} {wanted.name}\n\n{wanted.page()}\n"
+    page, summary = wanted.page(), wanted.summary()
+    translated = words.of_rule(wanted.code, summary)
+    if translated != summary:
+        page = f"{words.say('sentence', text=translated)}\n\n{page}"
+    return f"# {wanted.code} {wanted.name}\n\n{page}\n"
 
 
 def _show_page(page: str) -> None:

@@ -99,3 +99,49 @@ def test_all_rules_together_come_to_rest(tmp_path: Path):
     assert result.remaining.files == {}
     assert "context.set_context(mode=context.GRAPH_MODE)\nms.set_recursion_limit(2000)\nselect_device()\n" in after
     assert "ms.set_context(device_target=target, **place)" in after
+
+
+MODEL = "from mindspore import nn\n\n\nclass Net(nn.Cell):\n    def construct(self, x):\n        return x * 2\n"
+
+
+def under_jit(folder: Path, script: str) -> tuple[str, str, list[str]]:
+    """The script and its model after `run-mode = "jit"`, and what is left to be done by hand."""
+    (folder / "model.py").write_text(MODEL)
+    (folder / "train.py").write_text(f"import mindspore as ms\n{script}")
+    paths = [folder / "train.py", folder / "model.py"]
+    config = Config(root=folder, select=("GW701",), run_mode="jit")
+    result = fix(Workspace(paths), selected_rules(config.select, (), "2.10"), config, within(Applicability.UNSAFE))
+    texts = [result.changes[p].after.text if p in result.changes else p.read_text() for p in paths]
+    findings = [f for report in result.remaining.files.values() for f in report.findings]
+    return texts[0], texts[1], [f"{x.title}: {x.reason}" for f in findings for x in f.fixes]
+
+
+@pytest.mark.parametrize("imported", ["from model import Net\n\nnet = Net()\n", "import model\n\nnet = model.Net()\n"])
+def test_a_cell_of_another_file_is_put_under_jit_there(tmp_path: Path, imported: str):
+    loop = "ms.set_context(mode=ms.PYNATIVE_MODE)\nfor x in data:\n    net(x)\n"
+    script, model, left = under_jit(tmp_path, imported + loop)
+    assert model == MODEL.replace("    def", "    @ms.jit\n    def").replace("nn\n", "nn\nimport mindspore as ms\n", 1)
+    assert "jit" not in script and "PYNATIVE_MODE" in script
+    assert left == []
+
+
+def test_a_step_that_stays_in_python_is_named(tmp_path: Path):
+    script, model, left = under_jit(
+        tmp_path,
+        "from mindspore import ops\n\nms.set_context(mode=1)\n\n\n"
+        "def step(number, x):\n    return ops.relu(x) * number\n\n\n"
+        "for number, x in enumerate(data):\n    step(number, x)\n",
+    )
+    assert "jit" not in script + model
+    assert len(left) == 1 and "step" in left[0] and "handed number" in left[0]
+
+
+def test_a_cell_that_an_object_holds_is_found(tmp_path: Path):
+    _, model, left = under_jit(
+        tmp_path,
+        "from model import Net\n\nms.set_context(mode=1)\n\n\n"
+        "class Trainer:\n    def __init__(self):\n        self.net = Net()\n\n"
+        "    def run(self, data):\n        for x in data:\n            self.net(x)\n",
+    )
+    assert "@ms.jit\n    def construct" in model
+    assert left == []
