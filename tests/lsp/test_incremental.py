@@ -95,13 +95,16 @@ def test_edits_one_after_the_other(tmp_path: Path, quickly: list[bool]):
     for name, (old, new) in EDITS.items():
         assert old in TEXT, name
         steps += [(name, old, new), (f"{name}, undone", new, old)]
+    anew: dict[str, object] = {}
     for name, old, new in steps:
         text = text.replace(old, new, 1) if old else text
         document = session.put(path.as_uri(), path, 1, text_of(path, text))
         mine.documents[document.uri] = document
-        fresh = Checker()
-        fresh.documents[document.uri] = document
-        assert told(mine.quick(document.uri)) == told(fresh.quick(document.uri)), name
+        if text not in anew:  # each undone edit leaves the text that the first step had
+            fresh = Checker()
+            fresh.documents[document.uri] = document
+            anew[text] = told(fresh.quick(document.uri))
+        assert told(mine.quick(document.uri)) == anew[text], name
     assert text == TEXT
     assert sum(quickly) >= 12
     assert not all(quickly)

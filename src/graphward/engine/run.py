@@ -5,10 +5,7 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from multiprocessing import get_context
 from pathlib import Path
 
 from ..config import Config
@@ -93,6 +90,11 @@ def _run(
     if jobs == 1 or len(parts) < 2 or sum(p.size for p in parts) < _POOL_BYTES:
         yield from _check_shards(parts, config, last)
         return
+    # Most runs need one process, and do not wait for what several need.
+    from concurrent.futures import ProcessPoolExecutor, as_completed
+    from concurrent.futures.process import BrokenProcessPool
+    from multiprocessing import get_context
+
     loads = _balanced(parts, jobs)
     with ProcessPoolExecutor(len(loads), get_context("spawn")) as pool:
         futures = {pool.submit(_check_load, load, config): load for load in loads}

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import gc
-import logging
 import sys
 from importlib.util import find_spec
 from typing import BinaryIO
 
 from ..errors import GraphwardError
+from .starting import start_checker
 
 
 def run_server(*, stdin: BinaryIO | None = None, stdout: BinaryIO | None = None, verbose: bool = False) -> int:
@@ -19,15 +19,20 @@ def run_server(*, stdin: BinaryIO | None = None, stdout: BinaryIO | None = None,
     """
     if find_spec("pygls") is None or find_spec("lsprotocol") is None:
         raise GraphwardError("the language server needs pygls", hint="pip install 'graphward[lsp]'")
+    # The checker loads its codemods while this process loads the protocol.
+    started = start_checker()
     from .process import CheckerProcess, claimed_stdout
 
-    # The checker loads its codemods while this process loads the protocol.
-    quick = CheckerProcess("quick")
+    quick = CheckerProcess("quick", started=started)
     channel = stdout or claimed_stdout()
-    quick.launch()
     try:
         # Hundreds of classes are made, none of which is garbage.
         gc.disable()
+        import logging
+
+        from .late import load_protocol
+
+        load_protocol()
         from .features import make_server
 
         level = logging.INFO if verbose else logging.WARNING

@@ -23,6 +23,7 @@ from typing import Any, BinaryIO
 
 from .documents import Document
 from .settings import EditorSettings
+from .starting import start_checker
 
 logger = logging.getLogger(__name__)
 
@@ -68,14 +69,14 @@ class Answer:
 
 
 class CheckerProcess:
-    """The handle of one such process. `polite`: it yields the processor to others. One question at a time; to be asked
-    from one thread, told to stop from any."""
+    """The handle of one such process, which may be `started` already. `polite`: it yields the processor to others. One
+    question at a time; to be asked from one thread, told to stop from any."""
 
-    def __init__(self, name: str, *, polite: bool = False):
+    def __init__(self, name: str, *, polite: bool = False, started: subprocess.Popen[bytes] | None = None):
         self.name = name
-        self.starts = 0
+        self.starts = 0 if started is None else 1
         self._polite = polite
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process = started
         self._lock = threading.Lock()
 
     @property
@@ -87,13 +88,7 @@ class CheckerProcess:
         """Start it, unless it runs."""
         if self.pid is not None:
             return
-        # Isolated, so that no file of the user's folder is taken for a module of Python's.
-        program = (
-            f"import sys; sys.path[:] = {sys.path!r}; from graphward.lsp.process import serve; serve({self._polite!r})"
-        )
-        self._process = subprocess.Popen(
-            [sys.executable, "-I", "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
-        )
+        self._process = start_checker(polite=self._polite)
         self.starts += 1
 
     def ask(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import inspect
 import pkgutil
 import re
 from collections.abc import Iterator
@@ -57,8 +56,9 @@ def _modules(package: ModuleType) -> Iterator[ModuleType]:
 
 
 def _rules_of(module: ModuleType) -> Iterator[type[Rule]]:
-    for _, cls in inspect.getmembers(module, inspect.isclass):
-        if issubclass(cls, Rule) and cls is not Rule and cls.__module__ == module.__name__ and "code" in vars(cls):
+    for cls in list(vars(module).values()):
+        own = isinstance(cls, type) and cls.__module__ == module.__name__
+        if own and issubclass(cls, Rule) and "code" in vars(cls):
             yield cls
 
 
