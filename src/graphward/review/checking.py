@@ -40,6 +40,8 @@ class Checker:
         self._sources: dict[Path, SourceText] = {}
         self._workspaces: dict[int, Workspace] = {}
         self.seconds = 0.0  # that the last check took
+        self.between: Callable[[], None] = lambda: None
+        """Called between two files: a screen lets the keys go first there."""
 
     def first(
         self, progress: Callable[[RunProgress], None] | None = None
@@ -68,7 +70,7 @@ class Checker:
                     _lay(workspace, _usable(file))
             for text in group:
                 _lay(workspace, text)
-            result = check(workspace, self.rules, self.config, only=asked)
+            result = check(workspace, self.rules, self.config, only=asked, progress=lambda *_: self.between())
             found.update((path, result.files[path].findings if path in result.files else []) for path in asked)
         self.seconds = time.monotonic() - started
         return found
@@ -101,12 +103,14 @@ class Checker:
         done: list[act.Checked | act.Refused] = []
         texts: dict[Path, SourceText] = {}
         for file in waiting:
+            self.between()
             try:
                 texts[file.path] = applied(file)
             except Unusable as error:
                 done.append(act.Refused(file, error.key, str(error)))
         found = self.found_in(list(texts.values()), files)
         for file in waiting:
+            self.between()
             if file.path in texts:
                 text = texts[file.path]
                 done.append(act.Checked(file, Fresh(text, refreshed(file, text, found[file.path]))))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
@@ -24,16 +24,17 @@ class Item:
     source: SourceText
     finding: Finding
     new: bool = False
+    fixes: tuple[Fix, ...] = field(init=False, repr=False)
+    """Those that can be applied, in order of preference."""
+
+    def __post_init__(self) -> None:
+        fixes = tuple(f for f in self.finding.fixes if f.applicability is not Applicability.MANUAL)
+        object.__setattr__(self, "fixes", fixes)
 
     @cached_property
     def line(self) -> int:
         """1-based."""
         return self.source.position(self.finding.span.start)[0]
-
-    @cached_property
-    def fixes(self) -> tuple[Fix, ...]:
-        """The fixes that can be applied, in order of preference."""
-        return tuple(f for f in self.finding.fixes if f.applicability is not Applicability.MANUAL)
 
     @cached_property
     def by_hand(self) -> tuple[Fix, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 
 from ..rules.finding import Finding
@@ -14,26 +14,46 @@ class Taken:
     """The edits of accepted fixes, each with its owner; they do not overlap one another."""
 
     def __init__(self, owned: Iterable[tuple[str, Fix]]):
-        self._all = sorted(((edit, key) for key, fix in owned for edit in fix.edits), key=lambda pair: pair[0])
+        self._all = sorted(
+            ((edit, key) for key, fix in owned for edit in fix.edits), key=lambda pair: (pair[0].start, pair[0].end)
+        )
         self._starts = [edit.start for edit, _ in self._all]
+
+    def copy(self) -> Taken:
+        """The same, to add to."""
+        other = Taken(())
+        other._all, other._starts = self._all.copy(), self._starts.copy()
+        return other
+
+    def add(self, key: str, fix: Fix) -> None:
+        """One more fix, which nothing is in the way of."""
+        for edit in fix.edits:
+            at = bisect_right(self._starts, edit.start)
+            self._starts.insert(at, edit.start)
+            self._all.insert(at, (edit, key))
 
     def in_the_way(self, fix: Fix) -> str | None:
         """The owner of an edit that `fix` cannot be applied together with. Equal edits count too: what is accepted
         already does what `fix` would do."""
-        return next((owner for edit in fix.edits for other, owner in self._near(edit)
-                     if edit == other or edit.overlaps(other)), None)  # fmt: skip
+        for edit in fix.edits:
+            for other, owner in self._near(edit.start, edit.end):
+                if edit.overlaps(other) or edit == other:
+                    return owner
+        return None
 
     def within(self, finding: Finding) -> str | None:
         """The owner of an edit that changes the place of `finding`."""
         place = Edit(finding.span.start, finding.span.end, "\0")
-        return next((owner for other, owner in self._near(place) if place.overlaps(other)), None)
+        near = self._near(place.start, place.end)
+        return next((owner for other, owner in near if place.overlaps(other)), None)
 
-    def _near(self, edit: Edit) -> Iterable[tuple[Edit, str]]:
-        """The edits that touch `edit`, and a few more."""
-        first = bisect_left(self._starts, edit.start)
+    def _near(self, start: int, end: int) -> list[tuple[Edit, str]]:
+        """The edits that touch these bytes, and a few more. All findings of a file ask for it after each decision."""
+        starts = self._starts
+        first = bisect_left(starts, start)
         if first:  # the one before may reach in; edits at one place are neighbours
-            first = bisect_left(self._starts, self._starts[first - 1])
-        for i in range(first, len(self._all)):
-            if self._starts[i] > edit.end:
-                return
-            yield self._all[i]
+            first = bisect_left(starts, starts[first - 1])
+        last = first
+        while last < len(starts) and starts[last] <= end:
+            last += 1
+        return self._all[first:last]

@@ -53,6 +53,7 @@ class Review:
         self.on_disk: dict[Path, bytes] = {}
         self.problems: list[Problem] = []
         self._stamps: dict[Path, tuple[int, int]] = {}
+        self._unkept: dict[Path, None] = {}
         self._journal = Journal(checker.config.root)
 
     # Beginning
@@ -123,23 +124,30 @@ class Review:
 
     # Going on
 
-    def do(self, action: act.Action) -> State:
-        """Take an action, and keep what it changed."""
+    def do(self, action: act.Action, *, at_once: int | None = None) -> State:
+        """Take an action, and keep what it changed. A screen that must answer first keeps no more than `at_once` files
+        now, and calls `keep` for the others."""
         before = self.state
         self.state = update(before, action)
-        self._keep(before)
+        if self.store is not None and self.state.files is not before.files:
+            for path, file in self.state.files.items():
+                old = before.files.get(path)
+                if old is not file and (old is None or old.layers is not file.layers or old.rejected != file.rejected):
+                    self._unkept[path] = None
+        if at_once is None or len(self._unkept) <= at_once:
+            self.keep()
         return self.state
 
-    def _keep(self, before: State) -> None:
-        if self.store is None:
-            return
-        changed = []
-        for path, file in self.state.files.items():
-            old = before.files.get(path)
-            if old is not file and (old is None or old.layers is not file.layers or old.rejected != file.rejected):
-                changed.append((file, self._written(path)))
-        if changed:
+    def keep(self, at_most: int | None = None) -> bool:
+        """Save what was decided on files and is not saved yet; whether more of them are left."""
+        paths = list(self._unkept)[:at_most]
+        for path in paths:
+            del self._unkept[path]
+        files = self.state.files
+        changed = [(files[path], self._written(path)) for path in paths if path in files]
+        if changed and self.store is not None:
             self.store.save(changed)
+        return bool(self._unkept)
 
     def _written(self, path: Path) -> str:
         original = self.state.files[path].original.to_bytes()
@@ -238,6 +246,7 @@ class Review:
 
     def end(self) -> None:
         """Keep the place, and write the report that was asked for. Raises GraphwardError when it cannot be."""
+        self.keep()
         if self.store is not None:
             self.store.save_place(self.state.selected, str(self.state.filter))
         if self.ways.report is not None:

@@ -32,6 +32,9 @@ class Status(Enum):
     WAITING = "waiting"
     UNNECESSARY = "unnecessary"
 
+    # Thousands are counted for one key press, and an Enum of its own accord hashes its name, in Python.
+    __hash__ = object.__hash__
+
 
 BY_HAND, SUPPRESSION = -1, -2
 
@@ -48,6 +51,11 @@ class Decision:
     @property
     def status(self) -> Status:
         return Status.SUPPRESSED if self.choice == SUPPRESSION else Status.ACCEPTED
+
+    @cached_property
+    def entry(self) -> Entry:
+        """Its line of the list."""
+        return Entry(self.item, self.status, self)
 
 
 @dataclass(frozen=True)
@@ -148,8 +156,7 @@ class FileReview:
     def _entry(self, item: Item) -> Entry:
         key = item.key
         if key in self.decisions:
-            decision = self.decisions[key][1]
-            return Entry(item, decision.status, decision)
+            return self.decisions[key][1].entry
         if key in self.rejected:
             return Entry(item, Status.REJECTED, note=self.refused.get(key, ""))
         owner, same = self.top.blocked.get(key, ("", False))
@@ -165,7 +172,7 @@ class FileReview:
         note = self.refused.get(key, "")
         if not note and self.fresh is not None and item.source is self.fresh.source:
             note = "on the text as the accepted fixes leave it"
-        return Entry(item, Status.OPEN, note=note)
+        return Entry(item, Status.OPEN, note=note) if note else _open(item)
 
     @cached_property
     def counts(self) -> Counter[Status]:
@@ -178,6 +185,25 @@ class FileReview:
             shown = {k: (self.path, k) for k, entry in self.entries.items() if not chosen or chosen.takes(entry)}
             known = self.__dict__["_visible"] = (chosen, shown)
         return known[1]
+
+    def list_as(self, before: FileReview) -> None:
+        """Take over the places of a file with the same findings, for no filter: their states make no difference."""
+        known = before.__dict__.get("_visible")
+        if known is not None and not known[0]:
+            self.__dict__["_visible"] = known
+
+    @property
+    def counted(self) -> bool:
+        """Whether `counts` is known already."""
+        return "counts" in self.__dict__
+
+
+def _open(item: Item) -> Entry:
+    """The line of a finding of which there is nothing to say; remembered, since most of them stay so."""
+    known: Entry | None = item.__dict__.get("_open")
+    if known is None:
+        known = item.__dict__["_open"] = Entry(item, Status.OPEN)
+    return known
 
 
 Place = tuple[Path, str]

@@ -149,7 +149,10 @@ def saved_of(file: FileReview, written: str = "") -> Saved:
     """What is kept of a file."""
     layers = tuple(tuple(_fix(decision) for decision in layer.decisions.values()) for layer in file.layers)
     base = digest(file.original.to_bytes())
-    return Saved(base, written, frozenset(file.entries), file.rejected, layers)
+    met = {item.key for layer in file.layers for item in layer.items}
+    if file.fresh is not None:
+        met.update(file.fresh.by_key)
+    return Saved(base, written, frozenset(met), file.rejected, layers)
 
 
 def _fix(decision: Decision) -> SavedFix:

@@ -192,40 +192,35 @@ def _accept_in(file: FileReview, entries: Sequence[Entry], scope: act.Scope) -> 
     """As many of the entries as go together, in order: over the text that decisions are taken on now, or, where
     nothing is left to accept there, over the one that they make."""
     top, fresh = file.top, file.fresh
-    decisions = _together(top.source, top.decisions, top.taken, entries, scope)
+    decisions = _together(top.source, top.taken, entries, scope)
     if decisions:
         layers = (*file.layers[:-1], replace(top, decisions={**top.decisions, **decisions}))
     elif fresh is not None:
-        decisions = _together(fresh.source, {}, Taken(()), entries, scope)
+        decisions = _together(fresh.source, Taken(()), entries, scope)
         layers = (*file.layers, Layer(fresh.source, fresh.items, decisions))
     if not decisions:
         return file, 0
-    return replace(file, layers=layers, fresh=None), len(decisions)
+    after = replace(file, layers=layers, fresh=None)
+    if fresh is None:
+        after.list_as(file)
+    return after, len(decisions)
 
 
-def _together(
-    over: SourceText, before: Mapping[str, Decision], taken: Taken, entries: Iterable[Entry], scope: act.Scope
-) -> dict[str, Decision]:
+def _together(over: SourceText, before: Taken, entries: Iterable[Entry], scope: act.Scope) -> dict[str, Decision]:
     """The decisions on those entries that stand over that text and go with those `before`."""
     decisions: dict[str, Decision] = {}
-    recent: list[Fix] = []
+    taken = before.copy()
     for entry in entries:
-        if entry.item.source is not over:
+        item = entry.item
+        if item.source is not over:
             continue
-        fits = (f for f in entry.item.fixes if scope is not act.Scope.SAFE or f.applicability is Applicability.SAFE)
-        fix = next(fits, None)
-        if fix is None or taken.in_the_way(fix) is not None or _clash(recent, fix):
-            continue
-        decisions[entry.key] = Decision(entry.item, fix, entry.item.fixes.index(fix))
-        recent.append(fix)
-        if len(recent) > 32:  # few enough to look at one by one
-            recent.clear()
-            taken = Taken((key, d.fix) for key, d in {**before, **decisions}.items())
+        for number, fix in enumerate(item.fixes):
+            if scope is not act.Scope.SAFE or fix.applicability is Applicability.SAFE:
+                if taken.in_the_way(fix) is None:
+                    decisions[item.key] = Decision(item, fix, number)
+                    taken.add(item.key, fix)
+                break  # only the preferred one
     return decisions
-
-
-def _clash(others: Iterable[Fix], fix: Fix) -> bool:
-    return any(a == b or a.overlaps(b) for other in others for a in other.edits for b in fix.edits)
 
 
 # What a decision does to others
@@ -306,7 +301,7 @@ def _open_from(state: State, place: Place | None, step: int) -> Place | None:
     order = list(here.entries)
     index = order.index(place[1]) if place and place[1] in here.entries else (-1 if step > 0 else len(order))
     later = order[index + 1 :] if step > 0 else order[: max(0, index)][::-1]
-    earlier = [key for key in order if key not in later]
+    earlier = order[: index + 1] if step > 0 else order[max(0, index) :]
     rounds: list[tuple[Path, list[str] | None]] = [(path, later)]
     rounds += [(p, None) for p in ((paths[at + 1 :] + paths[:at]) if step > 0 else (paths[:at][::-1] + paths[:at:-1]))]
     rounds.append((path, earlier if step > 0 else earlier[::-1]))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -11,6 +13,7 @@ from rich.text import Text
 from textual.app import App, ComposeResult, SuspendNotSupported
 from textual.binding import Binding
 from textual.containers import Vertical
+from textual.timer import Timer
 from textual.widgets import Static
 
 from ...errors import GraphwardError
@@ -39,6 +42,10 @@ from .pauses import Pauses
 _WIDE = 110
 # How long the keys must rest before decisions are checked, and how often the disk is looked at.
 _REST, _WATCH = 0.15, 2.0
+# A decision on more files than this is answered first, and saved in parts between the keys.
+_AT_ONCE = 8
+# How long the keys may have to wait, in seconds, while the news of many files is taken in.
+_PART = 0.008
 
 
 class ReviewApp(App[None]):
@@ -82,6 +89,11 @@ class ReviewApp(App[None]):
         self.pauses = Pauses()
         self._texts: dict[str, Text] = {}
         self._status = ""
+        self._rest: Timer | None = None
+        self._saving = self._counting = False
+        self._counts: Counter[Status] = Counter()
+        self._news: deque[act.Action] = deque()
+        review.checker.between = self.pauses.give_way
         self._checks = Checks(review, self._from_thread, self._checked, self._reread)
         self._proofs = Proofs(review, self._from_thread, self._progress, self._proven)
 
@@ -93,7 +105,7 @@ class ReviewApp(App[None]):
     @property
     def busy(self) -> bool:
         """Whether something goes on, or is about to, in the background."""
-        return self._checks.running or self._proofs.running or bool(self.review.unsettled())
+        return self._checks.running or self._proofs.running or bool(self._news or self.review.unsettled())
 
     def compose(self) -> ComposeResult:
         yield Static(id="top")
@@ -124,9 +136,22 @@ class ReviewApp(App[None]):
     def do(self, action: act.Action) -> None:
         """Take an action, show what came of it, and have it checked when the keys rest."""
         self.pauses.pressed()
-        self.review.do(action)
+        self.review.do(action, at_once=_AT_ONCE)
         self._draw()
-        self.set_timer(_REST, self._start_checks)
+        self._save_soon()
+        if self._rest is not None:
+            self._rest.stop()
+        self._rest = self.set_timer(_REST, self._start_checks)
+
+    def _save_soon(self) -> None:
+        if not self._saving:
+            self._saving = True
+            self.set_timer(_PART, self._save_part)
+
+    def _save_part(self) -> None:
+        self._saving = False
+        if self.review.keep(_AT_ONCE):
+            self._save_soon()
 
     def action_accept(self) -> None:
         self.do(act.Accept())
@@ -322,6 +347,8 @@ class ReviewApp(App[None]):
 
         def taken(answer: str | None) -> None:
             if answer == "k" or (answer == "w" and self._write()):
+                if not self._checks.running and len(self.review.unsettled()) <= _AT_ONCE:
+                    self.review.settle()  # what is told at the end counts what the last decisions have mended
                 self.exit()
 
         count = sum(len(f.decisions) for f in waiting)
@@ -337,15 +364,25 @@ class ReviewApp(App[None]):
             self.call_from_thread(function, *arguments)
 
     def _start_checks(self) -> None:
-        if self._checks.start():
+        if not self._news and self._checks.start():
             self._draw_message()
 
     def _checked(self, actions: Sequence[act.Action]) -> None:
         self.pauses.checked()
-        for action in actions:
-            self.review.do(action)
-        self._draw()
-        self._start_checks()
+        self._news.extend(actions)
+        self._take_news()
+
+    def _take_news(self) -> None:
+        """What a check of hundreds of files has found is taken in by parts, so that keys come in between."""
+        end = time.monotonic() + _PART
+        while self._news and time.monotonic() < end:
+            self.review.do(self._news.popleft(), at_once=_AT_ONCE)
+        self._save_soon()
+        if self._news:
+            self.set_timer(_PART, self._take_news)
+        else:
+            self._draw()
+            self._start_checks()
 
     def _look_at_disk(self) -> None:
         self.pauses.idle()
@@ -381,19 +418,38 @@ class ReviewApp(App[None]):
 
     def _top(self) -> Text:
         state = self.review.state
-        total = sum(state.counts.values())
+        known = self._known_counts()
+        total = sum(known.values())
         text = Text()
         text.append("Graphward ", "bold")
         text.append(f" {_count(total, 'finding')} in {_count(len(state.files), 'file')}")
         if state.filter:
             text.append(f"  / {state.filter}", "bold yellow")
-        counts = [(status, state.counts[status]) for status in Status if state.counts[status]]
+        counts = [(status, known[status]) for status in Status if known[status]]
         words = text.cell_len + sum(len(f"{count} {status.value}") + 4 for status, count in counts) <= self.size.width
         for status, count in counts:
             text.append(f"  {GLYPHS[status]} ", STATUS_STYLES[status])
             text.append(f"{count} {status.value}" if words else str(count))
         text.truncate(max(10, self.size.width), overflow="ellipsis")
         return text
+
+    def _known_counts(self) -> Counter[Status]:
+        """How many findings are in which state; after a decision on many files those of before, for a moment."""
+        state = self.review.state
+        if sum(not file.counted for file in state.files.values()) <= _AT_ONCE or not self._counts:
+            self._counts = state.counts
+        elif not self._counting:
+            self._counting = True
+            self.set_timer(_PART, self._count_part)
+        return self._counts
+
+    def _count_part(self) -> None:
+        end = time.monotonic() + _PART
+        for file in self.review.state.files.values():
+            if not file.counted and time.monotonic() < end:
+                sum(file.counts.values())
+        self._counting = False
+        self._put("#top", self._top())
 
     def _title(self, entry: Entry | None, fix: Fix | None) -> Text:
         if entry is None:
@@ -432,7 +488,7 @@ class ReviewApp(App[None]):
         return list(panel_text(self.review.state, entry).wrap(self.console, max(10, width)))
 
     def _draw_message(self) -> None:
-        text = self._status or self.review.state.message
+        text = (self._status or self.review.state.message)[: 2 * max(10, self.size.width)]
         if not self._status and self._checks.running:
             text += " (checking…)" if text else "Checking what the decisions change…"
         said = Text(visible(text), "yellow")

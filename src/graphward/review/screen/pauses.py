@@ -12,6 +12,8 @@ from contextlib import contextmanager
 _SWITCH = 0.0005
 # How long the keys must have rested before garbage is collected.
 _IDLE = 3.0
+# How long a check waits after a key press, for the next one and for what is drawn.
+_FIRST = 0.1
 
 
 class Pauses:
@@ -37,6 +39,11 @@ class Pauses:
     def pressed(self) -> None:
         """A key was pressed."""
         self._last_key = time.monotonic()
+
+    def give_way(self) -> None:
+        """Called by a check, on its own thread, between two files: keys go first."""
+        while (left := self._last_key + _FIRST - time.monotonic()) > 0:
+            time.sleep(left)
 
     def checked(self) -> None:
         """A check has left garbage."""
