@@ -12,6 +12,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from .conftest import FULL, Begin, Editor
+from .test_documents import NOTEBOOKS, Notebook
 from .test_server import cell, package
 
 PYTHON = os.environ.get("GRAPHWARD_TEST_PYTHON", sys.executable)
@@ -23,10 +24,14 @@ async def hover(editor: Editor, uri: str, place: types.Position) -> types.Hover 
     return await editor.client.text_document_hover_async(asked)
 
 
-async def lenses(editor: Editor, uri: str) -> list[tuple[int, str]]:
+async def region_lenses(editor: Editor, uri: str, title: str = "") -> list[types.CodeLens]:
     asked = types.CodeLensParams(types.TextDocumentIdentifier(uri))
     found = await editor.client.text_document_code_lens_async(asked) or []
-    return [(lens.range.start.line, lens.command.title) for lens in found]
+    return [lens for lens in found if title in lens.command.title]
+
+
+async def lenses(editor: Editor, uri: str) -> list[tuple[int, str]]:
+    return [(lens.range.start.line, lens.command.title) for lens in await region_lenses(editor, uri)]
 
 
 async def test_a_hover_says_why_what_becomes_of_it_and_the_rewrite(begin: Begin):
@@ -52,6 +57,23 @@ async def test_a_client_without_markdown_hovers_plain_text(begin: Begin):
     contents = (await hover(editor, uri, shown.range.start)).contents
     assert contents.kind is types.MarkupKind.PlainText
     assert not [mark for mark in ("**", "`", "](") if mark in contents.value]
+
+
+async def test_names_with_underscores_and_powers_are_shown_as_they_are_written(begin: Begin):
+    body = cell("return nn.Dense(3 ** 2, 4)(x)")
+    editor = await begin()
+    uri = editor.open("net.py", body)
+    (shown,) = await editor.found(uri, "GW201")
+    text = (await hover(editor, uri, shown.range.start)).contents.value
+    prose, _, code = text.partition("```diff")
+    assert "\\_\\_init\\_\\_" in prose and "__init__" not in prose
+    assert "self.dense = nn.Dense(3 ** 2, 4)" in code
+    formats = types.HoverClientCapabilities(content_format=[types.MarkupKind.PlainText])
+    editor = await begin(types.ClientCapabilities(text_document=types.TextDocumentClientCapabilities(hover=formats)))
+    uri = editor.open("net.py", body)
+    (shown,) = await editor.found(uri, "GW201")
+    text = (await hover(editor, uri, shown.range.start)).contents.value
+    assert "__init__" in text and "nn.Dense(3 ** 2, 4)" in text
 
 
 async def test_each_region_has_its_state_over_it(begin: Begin):
@@ -114,6 +136,23 @@ async def test_a_proof_says_on_the_users_own_lines_what_the_compiler_says(begin:
     await editor.until(lambda: "graph-mode" in [d.code for d in editor.shown(uri)])
 
 
+async def test_the_cells_of_a_notebook_are_proven_together(begin: Begin, tmp_path: Path):
+    head, _, body = cell("return Tensor(np.exp(x.asnumpy()))").replace(", y, z=None", "").partition("\n\n\n")
+    (tmp_path / "1 book.ipynb").write_text("{}")
+    (tmp_path / "_1_book.py").write_text("raise SystemExit('a module of the user')")
+    editor = await begin(NOTEBOOKS, settings=SETTINGS)
+    notebook = Notebook(editor, "1 book.ipynb", f"%pip list\nimport numpy as np\n{head}", body)
+    last = notebook.cells[1]
+    await editor.found(last, "GW101")
+    (arguments,) = [lens.command.arguments for lens in await region_lenses(editor, last, "Verify in Graph Mode")]
+    verdict = await editor.execute("graphward.verify", *arguments)
+    assert verdict["verdict"] == "falls-back"
+    await editor.until(lambda: "graph-mode" in [d.code for d in editor.shown(last)])
+    proven = [d for d in editor.shown(last) if d.code == "graph-mode"]
+    assert any("asnumpy" in editor.text_of(last, d.range) for d in proven)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["1 book.ipynb", "_1_book.py"]
+
+
 async def test_a_proof_can_be_cancelled(begin: Begin, tmp_path: Path):
     text = "import time\ntime.sleep(600)\n" + cell("return x")
     (tmp_path / "net.py").write_text(text)
@@ -149,7 +188,7 @@ async def test_a_proof_of_what_is_not_there_is_refused_with_the_reason(begin: Be
     await editor.found(uri, "GW991")
     for arguments, reason in (
         ((uri, "Other.construct"), "no graph region Other.construct"),
-        ((uri, "Net.construct"), "save it as a .py file"),
+        ((uri, "Net.construct"), "save it first"),
         ((), "takes 2 texts"),
         ((uri, 5), "takes 2 texts"),
     ):

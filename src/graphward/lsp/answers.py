@@ -26,7 +26,7 @@ from .actions import (
 )
 from .convert import in_cells, named, offset_at, range_of
 from .documents import Result
-from .hover import hover, plain
+from .hover import hover
 from .server import GraphwardServer
 
 T = TypeVar("T")
@@ -100,12 +100,12 @@ class Answers:
         if not here:
             return None
         told = [(f, await server.page(f.code), server.page_link(f.code)) for f in here]
-        text = await _beside(lambda: hover(source, told))
-        kind = types.MarkupKind.Markdown if server.client.shows_markdown else types.MarkupKind.PlainText
+        markdown = server.client.shows_markdown
+        text = await _beside(lambda: hover(source, told, markdown))
+        kind = types.MarkupKind.Markdown if markdown else types.MarkupKind.PlainText
         smallest = min(here, key=lambda f: f.span.end - f.span.start).span
         place = range_of(source, smallest.start, smallest.end, server.client.encoding)
-        value = text if server.client.shows_markdown else plain(text)
-        return types.Hover(types.MarkupContent(kind, value), in_cells(result.document, place)[1])
+        return types.Hover(types.MarkupContent(kind, text), in_cells(result.document, place)[1])
 
     async def _splits(self, result: Result) -> Result:
         """The document with the ways to split its graph functions in place of what was found in it."""

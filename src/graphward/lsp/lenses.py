@@ -27,7 +27,7 @@ def lenses(
         uri, place = in_cells(document, span)
         arguments = [document.uri, region.qualname]
         yield uri, types.CodeLens(place, types.Command(state(result, region, proofs), STATE, arguments=arguments))
-        if runs and region.expr and document.cells is None:
+        if runs and region.expr:
             yield uri, types.CodeLens(place, types.Command("Verify in Graph Mode", VERIFY, arguments=arguments))
 
 

@@ -28,12 +28,14 @@ _SEVERITIES = {
 
 @dataclass(frozen=True)
 class Proven:
-    """The verdict on a region, and the text that it is about; `tree` is the folder that its places count from."""
+    """The verdict on a region, and the text that it is about, which stood in the file `module` of the folder `tree`;
+    places count from that folder."""
 
     qualname: str
     verdict: Verdict
     text: bytes
     tree: Path
+    module: str
 
     def holds_for(self, document: Document) -> bool:
         """Whether the document still has that text."""
@@ -58,7 +60,7 @@ def diagnostics(
         if place.path is None or place.line is None:
             continue
         path = (proven.tree / place.path).resolve()
-        if path != document.path.resolve():
+        if path != (proven.tree / proven.module).resolve():
             elsewhere.append(_link(path, place.line, _said(place)))
         elif place.line <= len(document.source.line_starts):
             message = f"{head}: {_said(place)}"
