@@ -19,18 +19,26 @@ ROOT = Path(__file__).resolve().parents[2]
 LIMIT_MS = 50.0
 # What is pressed, what it is called, and how often: alone, so that what is checked in the background is over, then one
 # right after the other, then what decides on many findings, with the check of all of them going on beside the next key.
+ESCAPE, DOWN, UP, END, HOME = b"\x1b", b"\x1b[B", b"\x1b[A", b"\x1b[F", b"\x1b[H"
 KEYS: tuple[tuple[bytes, str, int], ...] = (
-    (b"\x1b[B", "down", 10), (b"\x1b[A", "up", 10), (b"j", "next open", 10), (b"\t", "next fix", 10),
-    (b"y", "accept", 10), (b"n", "reject", 10), (b"s", "silence", 10), (b"u", "undo", 10), (b"r", "redo", 10),
-    (b"\x1b[F", "end of the list", 4), (b"\x1b[H", "start of the list", 4), (b"\r", "fold", 4),
+    (DOWN, "down", 10), (UP, "up", 10), (b"j", "next open", 10), (b"k", "open before", 10), (b"\t", "next fix", 10),
+    (b"y", "accept", 10), (b"n", "reject", 10), (b"s", "silence", 10), (b"k", "open before", 2), (b"c", "clear", 4),
+    (b"u", "undo", 10), (b"r", "redo", 10), (END, "end of the list", 4), (HOME, "start of the list", 4),
+    (b"\r", "fold", 4), (b"n", "reject a file", 4), (b"u", "undo a file", 4),
+    (b"?", "help", 1), (ESCAPE, "help away", 1),
 )  # fmt: skip
 BUSY: tuple[tuple[bytes, str, int], ...] = (
-    (b"y", "accept in a row", 20), (b"\x1b[B", "down in a row", 20), (b"u", "undo in a row", 20),
+    (b"y", "accept in a row", 20), (DOWN, "down in a row", 20), (b"u", "undo in a row", 20),
 )  # fmt: skip
+FILTERS = (b"transpose", b"state:open", b"model_01 return", b"fix:safe")
 MANY: tuple[tuple[bytes, str, int], ...] = (
     (b"F", "accept all of a file", 1), (b"u", "undo all of a file", 1),
     (b"R", "accept all of a rule", 1), (b"u", "undo all of a rule", 1), (b"r", "redo all of a rule", 1),
     (b"u", "undo it again", 1), (b"a", "accept all safe ones", 1), (b"u", "undo all safe ones", 1),
+)  # fmt: skip
+LAST: tuple[tuple[bytes, str, int], ...] = (
+    (b"a", "accept all to write", 1), (b"q", "quit: the question", 1), (ESCAPE, "question away", 1), (b"w", "write", 1),
+    (DOWN, "down while it writes", 3),
 )  # fmt: skip
 ROUNDS = 3
 
@@ -61,6 +69,20 @@ def measure(
     return rows
 
 
+def filters(terminal: Terminal) -> list[tuple[str, list[float]]]:
+    """Milliseconds until a typed filter is taken, the first of all and later ones, and until all is shown again."""
+    taken, away = [], []
+    for text in FILTERS:
+        terminal.rest(0.5)
+        terminal.answer(b"/")
+        terminal.answer(text)
+        terminal.rest(0.5)
+        taken.append(terminal.answer(b"\r") * 1000)
+        terminal.rest(0.5)
+        away.append(terminal.answer(ESCAPE) * 1000)
+    return [("first text filter", taken[:1]), ("filter", taken[1:]), ("filter away", away)]
+
+
 def main() -> None:
     args = arguments()
     columns, rows = map(int, args.size.split("x"))
@@ -80,10 +102,12 @@ def main() -> None:
             seconds = time.monotonic() - started
             measured = measure(terminal, KEYS, 0.35)
             measured += measure(terminal, BUSY, 0.05)
+            measured += filters(terminal)
             rounds = [measure(terminal, MANY, 0.5) for _ in range(ROUNDS)]
             measured += [
                 (name, [taken for each in rounds for taken in each[n][1]]) for n, (_, name, _) in enumerate(MANY)
             ]
+            measured += measure(terminal, LAST, 0.05)
         finally:
             terminal.close()
 

@@ -45,7 +45,7 @@ class Terminal:
         os.write(self._master, key)
         last = None
         while True:
-            data = self._read(1.0 if last is None else quiet)
+            data = self._read(5.0 if last is None else quiet)
             if not data:
                 if last is None:
                     raise TimeoutError(f"no answer to {key!r}")

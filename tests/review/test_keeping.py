@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -105,15 +106,76 @@ def test_undone_decisions_are_not_there_again(begin: Begin):
     assert states(begin()) == ["open"] * 5
 
 
-def test_half_a_line_at_the_end_of_the_log_is_ignored(begin: Begin, project: Path):
+@pytest.mark.parametrize("lines", [0, 1], ids=["alone", "after others"])
+def test_half_a_line_at_the_end_of_the_log_is_ignored_and_said(begin: Begin, project: Path, lines: int):
+    first = begin()
+    if lines:
+        first.do(act.Accept())
+    log = folder_of(project) / "decisions.jsonl"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("ab") as file:
+        file.write(b'{"format": 2, "file": "/half')
+    again = begin()
+    assert "cut short and is left out" in again.state.message
+    assert states(again)[0] == ("accepted" if lines else "open")
+    again.do(act.Reject())
+    assert "rejected" in states(begin())
+    assert "cut short" not in begin().state.message
+
+
+def many(project: Path, count: int) -> None:
+    """Files beside `net.py`, which comes first."""
+    for number in range(1, count):
+        (project / f"net_{number:02}.py").write_text(NET, encoding="utf-8")
+
+
+def test_a_decision_on_many_files_is_one_write(begin: Begin, project: Path):
+    many(project, 40)
+    first = begin()
+    log = folder_of(project) / "decisions.jsonl"
+    writes = []
+
+    def note(event: str, arguments: tuple) -> None:
+        if event == "open" and str(arguments[0]) == str(log) and "w" not in str(arguments[1]) and listening:
+            writes.append(arguments)
+
+    listening = True
+    sys.addaudithook(note)
+    first.do(act.AcceptAll(act.Scope.SAFE))
+    listening = False
+    assert len(writes) == 1
+    assert len(log.read_text(encoding="utf-8").splitlines()) == 40
+    assert states(begin()) == states(first)
+
+
+def test_a_write_that_is_torn_costs_the_file_of_the_torn_line_alone(begin: Begin, project: Path):
+    many(project, 12)
     first = begin()
     first.do(act.Accept())
+    first.do(act.AcceptAll(act.Scope.SAFE))
     log = folder_of(project) / "decisions.jsonl"
-    with log.open("ab") as file:
-        file.write(b'{"format": 1, "file": "/half')
-    assert states(begin())[0] == "accepted"
+    data = log.read_bytes()
+    log.write_bytes(data[:-200])  # within the line of the last file
+    again = begin()
+    assert "cut short" in again.state.message
+    counts = {path.name: file.counts[Status.ACCEPTED] for path, file in again.state.files.items()}
+    assert counts == {"net.py": 3} | {f"net_{n:02}.py": 3 if n < 11 else 0 for n in range(1, 12)}
+
+
+def test_decisions_kept_in_the_first_format_hold(begin: Begin, project: Path):
+    first = begin()
+    first.do(act.Accept())
     first.do(act.Reject())
-    assert states(begin())[:2] == ["accepted", "rejected"]
+    log = folder_of(project) / "decisions.jsonl"
+    data = json.loads(log.read_text(encoding="utf-8").splitlines()[-1])
+    del data["inside"]
+    names = ("key", "choice", "title")
+    data["layers"] = [
+        [{**dict(zip(names, row, strict=True)), "before": "", "after": "", "imports": []} for row in layer]
+        for layer in data["layers"]
+    ]
+    log.write_text(json.dumps({**data, "format": 1}) + "\n", encoding="utf-8")
+    assert states(begin())[:3] == ["accepted", "rejected", "open"]
 
 
 def test_a_log_that_cannot_be_written_is_told_and_stops_nothing(begin: Begin, project: Path):
@@ -132,6 +194,37 @@ def test_after_a_write_what_is_in_the_file_is_not_asked_again(begin: Begin):
     again = begin()
     assert states(again) == ["rejected", "open", "open", "open"]
     assert again.unwritten() == []
+
+
+def test_what_was_decided_after_a_write_is_there_again_and_nothing_else(begin: Begin, project: Path):
+    (project / "net.py").write_text(NET.replace("x.transpose(1, 2)", "x.transpose(0, 1)"), encoding="utf-8")
+    first = begin()
+    first.do(act.Accept())
+    first.write(first.unwritten(), first.begin_write())
+    assert first.unwritten() == []
+    first.do(act.Accept())  # the xor, and then the terminal is killed
+    for _ in range(2):  # the second time, with what the first has kept
+        again = begin()
+        # The last finding reads as the one that was written did; nobody has decided on it.
+        assert states(again) == ["accepted", "open", "open", "open"]
+        assert len(again.unwritten()) == 1
+        again.do(act.Select(next(p for p in again.state.rows if p[1])))
+        again.do(act.Reject())
+        again.do(act.Undo())
+    again.write(again.unwritten(), again.begin_write())
+    text = (project / "net.py").read_text(encoding="utf-8")
+    assert " ^ " not in text and text.count("swapaxes") == 1
+    assert states(begin()) == ["open", "open", "open"]
+
+
+def test_a_file_edited_after_a_write_is_asked_only_what_is_open(begin: Begin, project: Path):
+    (project / "net.py").write_text(NET.replace("x.transpose(1, 2)", "x.transpose(0, 1)"), encoding="utf-8")
+    review = begin()
+    review.do(act.Accept())
+    review.write(review.unwritten(), review.begin_write())
+    PATH.write_text("# theirs\n" + PATH.read_text(encoding="utf-8"), encoding="utf-8")
+    review.take(PATH, review.look_again(PATH))
+    assert states(review) == ["open"] * 4
 
 
 # Writing

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -153,6 +154,17 @@ def test_accept_all(begin: Begin, scope: act.Scope, accepted: list[int]):
     review.settle()
     compile(text(review), "net.py", "exec")
     assert review.do(act.Undo()).counts[Status.OPEN] == 5
+
+
+@pytest.mark.parametrize("scope", act.Scope)
+def test_what_is_counted_is_what_the_list_holds(begin: Begin, scope: act.Scope):
+    review = begin()
+    for action in (act.Suppress(), act.Reject(), act.AcceptAll(scope), act.Undo(), act.Redo(), act.AcceptAll(scope)):
+        state = review.do(action)
+        counted = {status: count for status, count in state.counts.items() if count}
+        assert counted == Counter(entry.status for entry in state.all_entries())
+    review.settle()
+    assert review.state.counts == Counter(entry.status for entry in review.state.all_entries())
 
 
 def test_accept_all_takes_only_what_the_list_shows(begin: Begin):

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from graphward.review.screen.keys import KEYS
+
 from .conftest import NET
 from .terminal import COMMAND, Terminal
 
@@ -59,6 +61,25 @@ def test_from_start_to_written_files_and_back(net: Path, project: Path):
     assert net.read_text(encoding="utf-8") == NET
 
 
+def test_a_window_that_was_too_small_shows_all_again(net: Path, project: Path):
+    terminal = Terminal("review", folder=project)
+    terminal.until("5 findings", "q quit")
+    terminal.resize(30, 8)
+    terminal.until_gone("error: does not compile")
+    terminal.resize(150, 40)
+    terminal.until("transpose with two axes is a full permutation in Graph Mode: it fails on three", "q quit")
+    terminal.kill()
+
+
+def test_all_keys_stand_in_the_footer_and_in_the_help(net: Path, project: Path):
+    terminal = Terminal("review", folder=project)
+    terminal.until("5 findings", *(f"{key.shown} {key.label}" for key in KEYS))
+    terminal.resize(80, 45)
+    terminal.type("?")
+    terminal.until("Keys (Esc closes)", *(f"{key.shown:>7}  {key.help[:50]}" for key in KEYS))
+    terminal.kill()
+
+
 def test_a_killed_terminal_loses_no_decision(net: Path, project: Path):
     terminal = Terminal("review", folder=project)
     terminal.until("5 findings", "q quit")
@@ -72,6 +93,27 @@ def test_a_killed_terminal_loses_no_decision(net: Path, project: Path):
     again.type("k")
     assert again.end() == 1
     assert net.read_text(encoding="utf-8") == NET
+
+
+def test_a_terminal_killed_right_after_a_decision_on_many_files_loses_none(project: Path):
+    for number in range(40):
+        (project / f"net_{number:02}.py").write_text(NET, encoding="utf-8")
+    terminal = Terminal("review", folder=project)
+    terminal.until("200 findings in 40 files", "q quit")
+    terminal.type("a")
+    terminal.until("Accepted 120 findings in 40 files.")
+    terminal.kill()
+    again = Terminal("review", "--resume", folder=project)
+    again.until("120 earlier decisions hold", "✓ 120")
+    again.type("u")
+    again.until("There is nothing to undo.")
+    again.type("q")
+    again.until("Not written yet: 120 accepted fixes in 40 files.")
+    again.type("w")
+    assert again.end() == 1
+    for number in range(40):
+        text = (project / f"net_{number:02}.py").read_text(encoding="utf-8")
+        assert text.count("swapaxes") == 2 and " ^ " not in text
 
 
 def test_a_file_that_changes_under_the_review_is_noticed_and_not_overwritten(net: Path, project: Path):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from ..source.fixes import Fix
-from .state import FileReview, Fresh, Place, Proof
+from .state import FileReview, Place, Proof, Snapshot
 
 
 class Scope(Enum):
@@ -110,7 +110,7 @@ class Checked:
     """`file`, as it was when the check began, with what was found in the text that its decisions make."""
 
     file: FileReview
-    fresh: Fresh
+    fresh: Snapshot
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from ..source.fixes import Fix
 from ..source.text import SourceText
 from . import actions as act
 from .items import Item, itemize
-from .state import FileReview, Fresh, Layer
+from .state import FileReview, Layer, Snapshot
 
 
 class Unusable(Exception):
@@ -113,7 +113,7 @@ class Checker:
             self.between()
             if file.path in texts:
                 text = texts[file.path]
-                done.append(act.Checked(file, Fresh(text, refreshed(file, text, found[file.path]))))
+                done.append(act.Checked(file, Snapshot(text, refreshed(file, text, found[file.path]))))
         return done
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..rules.finding import Consequence
@@ -43,8 +45,18 @@ class Filter:
         named = (f"{name}:{getattr(self, name)}" for name in _FIELDS if getattr(self, name))
         return " ".join((*named, *self.words))
 
-    def takes(self, entry: Entry) -> bool:
-        """Whether the list shows this one."""
+    def passing(self, path: Path, entries: Mapping[str, Entry]) -> list[str]:
+        """The keys of the entries of one file that the list shows."""
+        name = display(path).lower() if self.words else ""
+        words = [word for word in self.words if word not in name]
+        named = self.rule or self.consequence or self.fix or self.state
+        keys = [key for key, entry in entries.items() if self._takes(entry)] if named else list(entries)
+        for word in words:
+            keys = [key for key in keys if word in entries[key].item.said]
+        return keys
+
+    def _takes(self, entry: Entry) -> bool:
+        """Whether the named fields let this one pass."""
         finding = entry.item.finding
         if self.rule and not (finding.code.startswith(self.rule.upper()) or self.rule in finding.name):
             return False
@@ -52,9 +64,7 @@ class Filter:
             return False
         if self.fix and entry.item.applicability.value != self.fix:
             return False
-        if self.state and not (entry.item.new if self.state == "new" else entry.status.value == self.state):
-            return False
-        return not self.words or _holds(entry, self.words)
+        return not self.state or (entry.item.new if self.state == "new" else entry.status.value == self.state)
 
 
 _FIELDS = ("rule", "consequence", "fix", "state")
@@ -80,11 +90,3 @@ def parse_filter(text: str) -> Filter:
             value = fitting[0]
         named[name] = value
     return Filter(words=tuple(words), **named)
-
-
-def _holds(entry: Entry, words: tuple[str, ...]) -> bool:
-    finding, source = entry.item.finding, entry.item.source
-    code = source.utf8[finding.span.start : finding.span.end].decode(errors="replace")
-    text = "\n".join((display(entry.item.path), finding.code, finding.name, finding.message, finding.region, code))
-    text = text.lower()
-    return all(word in text for word in words)

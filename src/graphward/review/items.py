@@ -37,6 +37,13 @@ class Item:
         return self.source.position(self.finding.span.start)[0]
 
     @cached_property
+    def said(self) -> str:
+        """What a word of a filter is looked for in, besides the path: in small letters."""
+        finding = self.finding
+        code = self.source.utf8[finding.span.start : finding.span.end].decode(errors="replace")
+        return "\n".join((finding.code, finding.name, finding.message, finding.region, code)).lower()
+
+    @cached_property
     def by_hand(self) -> tuple[Fix, ...]:
         """The advice that only a person can follow."""
         return tuple(f for f in self.finding.fixes if f.applicability is Applicability.MANUAL)
@@ -75,6 +82,12 @@ def _fingerprints(source: SourceText, findings: Iterable[Finding]) -> Iterator[s
         text = b" ".join(source.utf8[finding.span.start : finding.span.end].split())
         said = "\0".join((finding.code, finding.region, finding.message, "")).encode()
         yield f"{finding.code}-{blake2b(said + text, digest_size=8).hexdigest()}"
+
+
+def numbered(key: str) -> tuple[str, int]:
+    """What keys are sorted by to come in the order of their findings, among equal ones."""
+    bare, _, number = key.rpartition("-")
+    return bare, int(number)
 
 
 def _bare(key: str) -> str:

@@ -1,5 +1,7 @@
 """What was written, so that it can be taken back: the files as they were, before each write.
 
+A file that was not there has None for its contents, one that was removed an empty digest.
+
 An entry is complete on disk before the first file is touched. It is in the user's state folder, beside the decisions.
 """
 
@@ -22,23 +24,28 @@ _KEPT = 50
 
 @dataclass
 class Entry:
-    """One write: of each file, what it held, and the digest of what it was given."""
+    """One write: of each file, what it held, and the digest of what it was given; `mode` are the permissions of files
+    that were removed."""
 
     path: Path
-    files: dict[str, tuple[bytes, str]] = field(default_factory=dict)
+    files: dict[str, tuple[bytes | None, str]] = field(default_factory=dict)
+    mode: int | None = None
 
-    def add(self, before: Mapping[Path, bytes], after: Mapping[Path, bytes]) -> None:
+    def add(self, before: Mapping[Path, bytes | None], after: Mapping[Path, bytes | None]) -> None:
         """Note files that are about to be written. Raises GraphwardError when that is impossible."""
         for path, data in before.items():
             name = str(path.absolute())
             held = self.files[name][0] if name in self.files else data
-            self.files[name] = held, digest(after[path])
+            self.files[name] = held, _digest(after[path])
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise GraphwardError(f"the journal cannot be written: {error.strerror}", path=self.path.parent) from None
-        plain = {name: [base64.b64encode(data).decode(), after] for name, (data, after) in self.files.items()}
-        write_atomic(self.path, json.dumps({"files": plain}).encode())
+        plain = {
+            name: [data if data is None else base64.b64encode(data).decode(), after]
+            for name, (data, after) in self.files.items()
+        }  # fmt: skip
+        write_atomic(self.path, json.dumps({"files": plain, "mode": self.mode}).encode())
 
 
 class Journal:
@@ -61,20 +68,20 @@ class Journal:
         entries = self._entries()
         if not entries:
             raise GraphwardError("there is no write to take back here", hint="a review notes what it writes")
-        files = _read(entries[-1])
-        restored: list[tuple[Path, bytes]] = []
+        files, mode = _read(entries[-1])
+        restored: list[tuple[Path, bytes | None]] = []
         changed = []
         for name, (before, after) in files.items():
             path = Path(name)
-            now = digest(path.read_bytes()) if path.is_file() else ""
+            now = _digest(path.read_bytes() if path.is_file() else None)
             if now == after:
                 restored.append((path, before))
-            elif now != digest(before):
+            elif now != _digest(before):
                 changed.append(display(path))
         if changed:
             raise GraphwardError(f"changed since it was written: {', '.join(changed)}; nothing was restored",
                                  hint=f"the earlier contents are kept in {entries[-1]}")  # fmt: skip
-        write_all(restored)
+        write_all(restored, mode=mode)
         entries[-1].unlink(missing_ok=True)
         return [path for path, _ in restored]
 
@@ -82,10 +89,18 @@ class Journal:
         return sorted(self._folder.glob("*.json"))
 
 
-def _read(path: Path) -> dict[str, tuple[bytes, str]]:
+def _digest(data: bytes | None) -> str:
+    return "" if data is None else digest(data)
+
+
+def _read(path: Path) -> tuple[dict[str, tuple[bytes | None, str]], int | None]:
     try:
-        data = json.loads(path.read_bytes())["files"]
-        return {name: (base64.b64decode(before), str(after)) for name, (before, after) in data.items()}
+        data = json.loads(path.read_bytes())
+        files = {
+            name: (None if before is None else base64.b64decode(before), str(after))
+            for name, (before, after) in data["files"].items()
+        }  # fmt: skip
+        return files, data.get("mode")
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         raise GraphwardError("the journal's last entry cannot be read", path=path,
                              hint="remove it to come to the one before") from None  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,11 +28,15 @@ class Written:
     problems: list[str] = field(default_factory=list)
 
 
-def write_files(files: Iterable[FileReview], on_disk: Mapping[Path, bytes], entry: Entry) -> Written:
-    """Write each file whole or not at all. `on_disk` is what each is known to hold."""
+def write_files(
+    files: Iterable[FileReview], on_disk: Mapping[Path, bytes], entry: Entry, between: Callable[[], None]
+) -> Written:
+    """Write each file whole or not at all. `on_disk` is what each is known to hold; `between` is called between two
+    files."""
     done = Written()
     wanted: dict[Path, bytes] = {}
     for file in files:
+        between()
         try:
             data = final(file).to_bytes()
         except Unusable as error:
@@ -47,6 +51,12 @@ def write_files(files: Iterable[FileReview], on_disk: Mapping[Path, bytes], entr
     if wanted:
         entry.add({path: on_disk[path] for path in wanted}, wanted)
     for path, data in wanted.items():
+        between()
+        if read(path) != on_disk[path]:  # while the others were written
+            done.changed.append(path)
+            entry.files.pop(str(path.absolute()), None)
+            entry.add({}, {})
+            continue
         try:
             write_atomic(path, data)
             done.files[path] = data
@@ -63,10 +73,12 @@ def read(path: Path) -> bytes | None:
         return None
 
 
-def patch(files: Iterable[FileReview]) -> str:
-    """All changes as a diff that `git apply` takes. Raises GraphwardError for decisions that cannot be applied."""
+def patch(files: Iterable[FileReview], between: Callable[[], None]) -> str:
+    """All changes as a diff that `git apply` takes; `between` is called between two files. Raises GraphwardError for
+    decisions that cannot be applied."""
     changes: list[tuple[Path, SourceText, SourceText]] = []
     for file in files:
+        between()
         try:
             after = final(file)
         except Unusable as error:

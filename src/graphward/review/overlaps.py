@@ -18,25 +18,38 @@ class Taken:
             ((edit, key) for key, fix in owned for edit in fix.edits), key=lambda pair: (pair[0].start, pair[0].end)
         )
         self._starts = [edit.start for edit, _ in self._all]
+        self._ends = [edit.end for edit, _ in self._all]  # as ordered as the starts, since nothing overlaps
 
     def copy(self) -> Taken:
         """The same, to add to."""
         other = Taken(())
-        other._all, other._starts = self._all.copy(), self._starts.copy()
+        other._all, other._starts, other._ends = self._all.copy(), self._starts.copy(), self._ends.copy()
         return other
 
     def add(self, key: str, fix: Fix) -> None:
         """One more fix, which nothing is in the way of."""
         for edit in fix.edits:
+            if not self._starts or edit.start > self._starts[-1]:  # as most do: a file is gone through in order
+                self._starts.append(edit.start)
+                self._ends.append(edit.end)
+                self._all.append((edit, key))
+                continue
             at = bisect_right(self._starts, edit.start)
+            while at and self._starts[at - 1] == edit.start and self._ends[at - 1] > edit.end:
+                at -= 1  # what is inserted there comes first
             self._starts.insert(at, edit.start)
+            self._ends.insert(at, edit.end)
             self._all.insert(at, (edit, key))
 
     def in_the_way(self, fix: Fix) -> str | None:
         """The owner of an edit that `fix` cannot be applied together with. Equal edits count too: what is accepted
         already does what `fix` would do."""
         for edit in fix.edits:
-            for other, owner in self._near(edit.start, edit.end):
+            start, end = edit.start, edit.end
+            before = bisect_right(self._starts, end)
+            if not before or self._ends[before - 1] < start:
+                continue  # as most do: all findings of a file ask for it after each decision
+            for other, owner in self._near(start, end):
                 if edit.overlaps(other) or edit == other:
                     return owner
         return None
@@ -48,7 +61,7 @@ class Taken:
         return next((owner for other, owner in near if place.overlaps(other)), None)
 
     def _near(self, start: int, end: int) -> list[tuple[Edit, str]]:
-        """The edits that touch these bytes, and a few more. All findings of a file ask for it after each decision."""
+        """The edits that touch these bytes, and a few more."""
         starts = self._starts
         first = bisect_left(starts, start)
         if first:  # the one before may reach in; edits at one place are neighbours

@@ -15,10 +15,10 @@ from ..source.text import NotText, SourceText
 from ..source.writing import write_atomic
 from . import actions as act
 from .checking import Checker, Unusable, final
-from .items import Item, itemize
+from .items import Item, itemize, numbered
 from .journal import Entry, Journal
 from .outcome import Written, patch, read, report, write_files
-from .state import BY_HAND, SUPPRESSION, Decision, FileReview, Layer, State, Status, first_place
+from .state import BY_HAND, SUPPRESSION, Decision, FileReview, Layer, Snapshot, State, Status, first_place
 from .store import Saved, SavedFix, Store, digest, saved_of
 from .update import update
 
@@ -53,7 +53,7 @@ class Review:
         self.on_disk: dict[Path, bytes] = {}
         self.problems: list[Problem] = []
         self._stamps: dict[Path, tuple[int, int]] = {}
-        self._unkept: dict[Path, None] = {}
+        self._held: dict[Path, FileReview] = {}  # whose decisions the file on disk holds, once it was written
         self._journal = Journal(checker.config.root)
 
     # Beginning
@@ -78,6 +78,8 @@ class Review:
             told += f", {lost} fit nothing any more" if lost else ""
             new = sum(entry.item.new for entry in self.state.all_entries())
             told += f"; {new} new." if new else "."
+        if self.store is not None and self.store.notice:
+            told = f"{told} {self.store.notice.capitalize()}.".lstrip()
         if as_left and memory is not None:
             self.state = update(self.state, act.SetFilter(memory.filter))
             place = (Path(memory.at[0]), memory.at[1]) if memory.at else None
@@ -93,16 +95,16 @@ class Review:
         self, path: Path, source: SourceText, findings: Sequence, saved: Saved | None
     ) -> tuple[FileReview, int]:
         """A file with the decisions of an earlier review, and how many of these fit nothing any more."""
-        items = itemize(path, source, findings, seen=saved.seen if saved else None)
-        file = FileReview(path, (Layer(source, items),))
         if saved is None:
-            return file, 0
-        file = replace(file, rejected=saved.rejected)
-        now = digest(source.to_bytes())
-        if saved.written and now == saved.written:
-            return file, 0  # what was accepted is in the file
+            return FileReview(path, (Layer(Snapshot(source, itemize(path, source, findings))),)), 0
+        # What was written is in the file, unless that has been taken back since.
+        inside = saved.inside if saved.written and digest(source.to_bytes()) != saved.base else frozenset()
+        known = sorted(saved.seen - inside, key=numbered)
+        items = itemize(path, source, findings, known=known, seen=saved.seen)
+        file = FileReview(path, (Layer(Snapshot(source, items)),), saved.rejected)
+        left = ([fix for fix in layer if fix.key not in inside] for layer in saved.layers)
         lost = 0
-        for number, fixes in enumerate(saved.layers):
+        for number, fixes in enumerate(filter(None, left)):
             if number:
                 if len(file.layers) < number or not file.decisions:
                     lost += len(fixes)
@@ -111,8 +113,7 @@ class Review:
                 if not isinstance(settled, act.Checked):
                     lost += len(fixes)
                     continue
-                fresh = settled.fresh
-                base = Layer(fresh.source, fresh.items)
+                base = Layer(settled.fresh)
             else:
                 base = file.top
             decisions = _refound(base, fixes)
@@ -124,34 +125,24 @@ class Review:
 
     # Going on
 
-    def do(self, action: act.Action, *, at_once: int | None = None) -> State:
-        """Take an action, and keep what it changed. A screen that must answer first keeps no more than `at_once` files
-        now, and calls `keep` for the others."""
+    def do(self, action: act.Action) -> State:
+        """Take an action, and keep what it changed: when this returns, a killed program loses nothing of it."""
         before = self.state
         self.state = update(before, action)
         if self.store is not None and self.state.files is not before.files:
+            changed = []
             for path, file in self.state.files.items():
                 old = before.files.get(path)
                 if old is not file and (old is None or old.layers is not file.layers or old.rejected != file.rejected):
-                    self._unkept[path] = None
-        if at_once is None or len(self._unkept) <= at_once:
-            self.keep()
+                    changed.append((file, *self._written(path)))
+            if changed:
+                self.store.save(changed)
         return self.state
 
-    def keep(self, at_most: int | None = None) -> bool:
-        """Save what was decided on files and is not saved yet; whether more of them are left."""
-        paths = list(self._unkept)[:at_most]
-        for path in paths:
-            del self._unkept[path]
-        files = self.state.files
-        changed = [(files[path], self._written(path)) for path in paths if path in files]
-        if changed and self.store is not None:
-            self.store.save(changed)
-        return bool(self._unkept)
-
-    def _written(self, path: Path) -> str:
-        original = self.state.files[path].original.to_bytes()
-        return digest(self.on_disk[path]) if self.on_disk[path] != original else ""
+    def _written(self, path: Path) -> tuple[str, frozenset[str]]:
+        """The digest of what was written of a file, and the decisions that are in it; nothing for an unwritten one."""
+        held = self._held.get(path)
+        return (digest(self.on_disk[path]), frozenset(held.decisions)) if held is not None else ("", frozenset())
 
     def unsettled(self) -> list[FileReview]:
         """Files of which nobody knows what the accepted fixes have changed; the selected one first."""
@@ -192,7 +183,7 @@ class Review:
         problem = self.checker.problem(path)
         if problem is not None:
             return Reread(data, None, 0, problem)
-        file, lost = self._restored(path, source, findings, saved_of(self.state.files[path]))
+        file, lost = self._restored(path, source, findings, saved_of(self.state.files[path], *self._written(path)))
         return Reread(data, file, lost)
 
     def take(self, path: Path, seen: Reread) -> None:
@@ -210,6 +201,7 @@ class Review:
             told += f": {kept} accepted {'fix still fits' if kept == 1 else 'fixes still fit'}"
             told += f", {seen.lost} no longer {'does' if seen.lost == 1 else 'do'}" if seen.lost else ""
         self.on_disk[path] = seen.data
+        self._held.pop(path, None)
         self.do(act.Reloaded((path, ""), seen.file, f"{told}."))
 
     # The end
@@ -222,31 +214,45 @@ class Review:
         """Files whose decisions make something else of them than is on disk."""
         found = []
         for path, file in self.state.files.items():
-            original = self.on_disk[path] == file.original.to_bytes()
-            if original and not file.decisions:
-                continue
-            try:
-                if final(file).to_bytes() != self.on_disk[path]:
-                    found.append(file)
-            except Unusable:
+            held = self._held.get(path)
+            # To apply all decisions only to know would take too long for a key press.
+            if file.decisions if held is None else held.layers is not file.layers and _fixes(held) != _fixes(file):
                 found.append(file)
         return found
 
     def write(self, files: Sequence[FileReview], entry: Entry) -> Written:
         """Write files, or the patch of all that is accepted. Raises GraphwardError for the patch and the journal."""
+        done = self.write_out(files, entry)
+        self.wrote(files, done)
+        return done
+
+    def write_out(self, files: Sequence[FileReview], entry: Entry) -> Written:
+        """The part of `write` that takes long, and may be left to another thread: `wrote` has to follow."""
         if self.ways.patch is not None:
-            text = patch(self.state.files.values())
+            text = patch(self.state.files.values(), self.checker.between)
             write_atomic(self.ways.patch, text.encode(errors="surrogateescape"))
             return Written()
-        done = write_files(files, self.on_disk, entry)
+        return write_files(files, dict(self.on_disk), entry, self.checker.between)
+
+    def wrote(self, files: Sequence[FileReview], done: Written) -> None:
+        """Go on with what `write_out` has written of `files`."""
         self.on_disk.update(done.files)
-        if self.store is not None:
-            self.store.save((self.state.files[path], self._written(path)) for path in done.files)
-        return done
+        kept = []
+        for file in files:
+            path = file.path
+            if path in done.changed or not _makes(file, self.on_disk[path]):
+                continue
+            if not file.decisions:
+                self._held.pop(path, None)
+            else:
+                self._held[path] = file
+            if path in self.state.files:
+                kept.append((self.state.files[path], *self._written(path)))
+        if self.store is not None and kept:
+            self.store.save(kept)
 
     def end(self) -> None:
         """Keep the place, and write the report that was asked for. Raises GraphwardError when it cannot be."""
-        self.keep()
         if self.store is not None:
             self.store.save_place(self.state.selected, str(self.state.filter))
         if self.ways.report is not None:
@@ -266,6 +272,18 @@ def _stamp(path: Path) -> tuple[int, int]:
     except OSError:
         return 0, 0
     return status.st_mtime_ns, status.st_size
+
+
+def _fixes(file: FileReview) -> dict[str, Fix]:
+    return {key: decision.fix for key, (_, decision) in file.decisions.items()}
+
+
+def _makes(file: FileReview, data: bytes) -> bool:
+    """Whether the decisions make `data` of a file."""
+    try:
+        return final(file).to_bytes() == data
+    except Unusable:
+        return False
 
 
 def _refound(layer: Layer, fixes: Sequence[SavedFix]) -> dict[str, Decision]:

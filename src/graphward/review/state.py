@@ -2,7 +2,7 @@
 
 The decisions on a file are taken in layers. The first layer is the file as it was read; what is accepted over it are
 fixes that can be applied together. What overlaps them has to wait until the file has been checked again with them
-applied (`Fresh`); accepting one of those begins the next layer, whose source is that text.
+applied (`fresh`); accepting one of those begins the next layer, whose source is that text.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
 
 from ..source.fixes import Fix
@@ -52,19 +53,46 @@ class Decision:
     def status(self) -> Status:
         return Status.SUPPRESSED if self.choice == SUPPRESSION else Status.ACCEPTED
 
-    @cached_property
+    @property
     def entry(self) -> Entry:
-        """Its line of the list."""
-        return Entry(self.item, self.status, self)
+        """Its line of the list; remembered."""
+        known: Entry | None = self.__dict__.get("_entry")
+        if known is None:
+            known = self.__dict__["_entry"] = Entry(self.item, self.status, self)
+        return known
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A text, and all that was found in it."""
+
+    source: SourceText
+    items: tuple[Item, ...]
+
+    @cached_property
+    def by_key(self) -> dict[str, Item]:
+        return {item.key: item for item in self.items}
+
+    @cached_property
+    def ordered(self) -> list[Item]:
+        """In the order of the lines."""
+        return sorted(self.items, key=_place_in_file)
 
 
 @dataclass(frozen=True)
 class Layer:
-    """Decisions, by key, over one snapshot, and all that was found in it."""
+    """Decisions, by key, over one snapshot."""
 
-    source: SourceText
-    items: tuple[Item, ...]
+    snapshot: Snapshot
     decisions: Mapping[str, Decision] = field(default_factory=dict)
+
+    @property
+    def source(self) -> SourceText:
+        return self.snapshot.source
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        return self.snapshot.items
 
     @cached_property
     def taken(self) -> Taken:
@@ -73,27 +101,18 @@ class Layer:
     @cached_property
     def blocked(self) -> dict[str, tuple[str, bool]]:
         """Undecided items that an accepted fix is in the way of: its key, and whether it makes the same edits."""
-        found = {}
-        for item in self.items if self.decisions else ():
-            if item.key in self.decisions:
+        found: dict[str, tuple[str, bool]] = {}
+        if not self.decisions:
+            return found
+        taken, decisions = self.taken, self.decisions
+        for item in self.snapshot.items:
+            key, fixes = item.key, item.fixes
+            if key in decisions:
                 continue
-            owner = self.taken.in_the_way(item.fixes[0]) if item.fixes else self.taken.within(item.finding)
+            owner = taken.in_the_way(fixes[0]) if fixes else taken.within(item.finding)
             if owner is not None:
-                same = bool(item.fixes) and item.fixes[0].edits == self.decisions[owner].fix.edits
-                found[item.key] = owner, same
+                found[key] = owner, bool(fixes) and fixes[0].edits == decisions[owner].fix.edits
         return found
-
-
-@dataclass(frozen=True)
-class Fresh:
-    """What a check found in the text that the decisions make."""
-
-    source: SourceText
-    items: tuple[Item, ...]
-
-    @cached_property
-    def by_key(self) -> dict[str, Item]:
-        return {item.key: item for item in self.items}
 
 
 @dataclass(frozen=True)
@@ -120,7 +139,7 @@ class FileReview:
     path: Path
     layers: tuple[Layer, ...]
     rejected: frozenset[str] = frozenset()
-    fresh: Fresh | None = None
+    fresh: Snapshot | None = None
     refused: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -141,6 +160,8 @@ class FileReview:
     @cached_property
     def entries(self) -> dict[str, Entry]:
         """The list of this file, by key, in the order of the lines."""
+        if len(self.layers) == 1 and self.fresh is None:
+            return self._entries_of_first()
         items: dict[str, Item] = {}
         for layer in self.layers:
             items.update((item.key, item) for item in layer.items)
@@ -150,8 +171,19 @@ class FileReview:
                 known = items.get(item.key)
                 if known is None or known.source is not self.top.source or item.key in self.top.blocked:
                     items[item.key] = item
-        ordered = sorted(items.values(), key=lambda item: (item.line, item.finding.span.start))
+        ordered = sorted(items.values(), key=_place_in_file)
         return {item.key: self._entry(item) for item in ordered}
+
+    def _entries_of_first(self) -> dict[str, Entry]:
+        """The same as long as there is one layer and nothing is known of what it changes: then most are open or
+        accepted, and a decision on thousands has to be listed within one key press."""
+        layer = self.top
+        special = self.rejected.union(self.refused, layer.blocked)
+        known = {key: decision.entry for key, decision in layer.decisions.items()}
+        return {
+            item.key: known.get(item.key) or (self._entry(item) if item.key in special else _open(item))
+            for item in layer.snapshot.ordered
+        }
 
     def _entry(self, item: Item) -> Entry:
         key = item.key
@@ -176,13 +208,23 @@ class FileReview:
 
     @cached_property
     def counts(self) -> Counter[Status]:
-        return Counter(entry.status for entry in self.entries.values())
+        if "entries" in self.__dict__ or len(self.layers) > 1 or self.fresh is not None:
+            return Counter(map(_status_of, self.entries.values()))
+        # A decision on thousands is counted within one key press, in files most of which nobody sees.
+        decisions, items = self.top.decisions, self.top.snapshot.by_key
+        special = (self.rejected.union(self.refused, self.top.blocked) & items.keys()) - decisions.keys()
+        found = Counter(map(_status_of, decisions.values()))
+        found.update(self._entry(items[key]).status for key in special)
+        found[Status.OPEN] += len(items) - len(decisions) - len(special)
+        return found
 
     def visible(self, chosen: Filter) -> dict[str, Place]:
         """The places that the filter lets pass, by key, remembered for the last filter asked for."""
         known: tuple[Filter, dict[str, Place]] | None = self.__dict__.get("_visible")
         if known is None or known[0] != chosen:
-            shown = {k: (self.path, k) for k, entry in self.entries.items() if not chosen or chosen.takes(entry)}
+            path = self.path
+            passing = chosen.passing(path, self.entries) if chosen else self.entries
+            shown = {key: (path, key) for key in passing}
             known = self.__dict__["_visible"] = (chosen, shown)
         return known[1]
 
@@ -192,10 +234,12 @@ class FileReview:
         if known is not None and not known[0]:
             self.__dict__["_visible"] = known
 
-    @property
-    def counted(self) -> bool:
-        """Whether `counts` is known already."""
-        return "counts" in self.__dict__
+
+_status_of = attrgetter("status")
+
+
+def _place_in_file(item: Item) -> tuple[int, int]:
+    return item.line, item.finding.span.start
 
 
 def _open(item: Item) -> Entry:

@@ -1,15 +1,17 @@
 """Decisions on disk: each is appended to a log as it is taken, so that a killed terminal loses none.
 
-A line holds all that is decided on one file; the last line on a file counts. The log of a project stands in the user's
-state folder. When it is read it is written anew without what later lines replace; half a line at its end is ignored.
+A line holds all that is decided on one file; the last line on a file counts. What one key press decides, on however
+many files, is appended in one write, which has come back before the key is answered. The log of a project stands in the
+user's state folder. When it is read it is written anew without what later lines replace; half a line at its end, which
+a machine that stopped or a full disk has left, is left out, and `notice` says so.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -17,10 +19,13 @@ from typing import Any
 from platformdirs import user_state_path
 
 from ..errors import GraphwardError
+from ..source.text import SourceText
 from ..source.writing import write_atomic
-from .state import BY_HAND, Decision, FileReview, Place
+from .state import BY_HAND, Decision, FileReview, Place, Snapshot
 
-_FORMAT = 1
+_FORMAT = 2
+_FORMATS = (1, _FORMAT)  # in the first, a decision was an object with all its names
+_encode = json.JSONEncoder(ensure_ascii=False).encode
 
 
 @dataclass(frozen=True)
@@ -39,13 +44,15 @@ class SavedFix:
 @dataclass(frozen=True)
 class Saved:
     """What is known of one file: the digests of what was reviewed and of what was written, the keys of all findings
-    that were met, those that were rejected, and the accepted ones, layer by layer."""
+    that were met, those that were rejected, and the accepted ones, layer by layer. `inside` are the keys of those that
+    are in what was written."""
 
     base: str
     written: str
     seen: frozenset[str]
     rejected: frozenset[str]
     layers: tuple[tuple[SavedFix, ...], ...]
+    inside: frozenset[str] = frozenset()
 
 
 def folder_of(root: Path) -> Path:
@@ -68,11 +75,16 @@ class Memory:
 
 
 class Store:
-    """The log of one project. A full disk is no reason to stop: `problem` then says what went wrong."""
+    """The log of one project. A full disk is no reason to stop: `problem` then says what went wrong. `notice` says what
+    could not be read."""
 
     def __init__(self, root: Path):
         self._path = folder_of(root) / "decisions.jsonl"
         self.problem = ""
+        self.notice = ""
+        self._torn = False
+        self._heads: dict[Path, tuple[SourceText, str]] = {}
+        self._met: dict[Path, tuple[tuple[Snapshot, ...], str]] = {}
 
     @property
     def exists(self) -> bool:
@@ -82,11 +94,16 @@ class Store:
         """What was kept, as far as it can be read."""
         memory = Memory()
         kept: dict[str, dict[str, Any]] = {}
-        for line in self._lines():
+        try:
+            *lines, rest = self._path.read_bytes().split(b"\n")
+        except OSError:
+            return memory
+        unread = bool(rest)  # it would be the beginning of what is appended next
+        for line in lines:
             try:
-                data = json.loads(line)
-                if data.get("format") != _FORMAT:
-                    continue
+                data = json.loads(line.decode(errors="surrogateescape"))
+                if data["format"] not in _FORMATS:
+                    raise ValueError
                 if "file" in data:
                     memory.files[data["file"]] = _saved(data)
                     kept[data["file"]] = data
@@ -94,65 +111,81 @@ class Store:
                     memory.at = tuple(data["at"]) if data["at"] else None
                     memory.filter = str(data["filter"])
                     kept[""] = data
-            except (ValueError, KeyError, TypeError, AttributeError):
-                continue
-        if kept:
-            self._rewrite(kept.values())
+            except (ValueError, KeyError, TypeError, AttributeError, IndexError):
+                unread = unread or bool(line)
+        if unread:
+            self.notice = "a line of the kept decisions was cut short and is left out; all others are there"
+        self._rewrite(kept.values())
         return memory
 
     def forget(self) -> None:
         """Begin anew."""
         self._path.unlink(missing_ok=True)
 
-    def save(self, files: Iterable[tuple[FileReview, str]]) -> None:
-        """Keep all that is decided on files, each with the digest of what was written of it, empty for nothing."""
-        lines = []
-        for file, written in files:
-            saved = saved_of(file, written)
-            lines.append({
-                "file": str(file.path.absolute()), "base": saved.base, "written": written, "seen": sorted(saved.seen),
-                "rejected": sorted(saved.rejected), "layers": [[vars(fix) for fix in layer] for layer in saved.layers],
-            })  # fmt: skip
-        self._append(lines)
+    def save(self, files: Iterable[tuple[FileReview, str, frozenset[str]]]) -> None:
+        """Keep all that is decided on files, each with the digest of what was written of it, empty for nothing, and the
+        keys of the decisions that are in it."""
+        self._append([self._line(*each) for each in files])
 
     def save_place(self, at: Place | None, chosen: str) -> None:
         """Keep where the review stands."""
-        self._append([{"at": [str(at[0].absolute()), at[1]] if at else None, "filter": chosen}])
+        place = [str(at[0].absolute()), at[1]] if at else None
+        self._append([_encode({"format": _FORMAT, "at": place, "filter": chosen})])
 
-    def _append(self, lines: Iterable[dict[str, Any]]) -> None:
-        text = "".join(json.dumps({"format": _FORMAT, **data}, ensure_ascii=False) + "\n" for data in lines)
+    def _line(self, file: FileReview, written: str, inside: frozenset[str]) -> str:
+        """One line, put together from parts that stay as they are: thousands of decisions are kept for one key."""
+        head = self._heads.get(file.path)
+        if head is None or head[0] is not file.original:
+            named = _encode({"file": str(file.path.absolute()), "base": digest(file.original.to_bytes())})
+            head = self._heads[file.path] = file.original, named[1:-1]
+        snapshots = _snapshots(file)
+        met = self._met.get(file.path)
+        if met is None or list(map(id, met[0])) != list(map(id, snapshots)):
+            met = self._met[file.path] = snapshots, _encode(sorted(_met(snapshots)))
+        rejected = _encode(sorted(file.rejected)) if file.rejected else "[]"
+        layers = _encode([[_row(decision) for decision in layer.decisions.values()] for layer in file.layers])
+        there = f'"written": "{written}", "inside": {_encode(sorted(inside)) if written else []}'
+        return (
+            f'{{"format": {_FORMAT}, {head[1]}, {there}, "seen": {met[1]}, "rejected": {rejected}, "layers": {layers}}}'
+        )
+
+    def _append(self, lines: Sequence[str]) -> None:
+        """All lines in one write: when it has come back they outlive the program."""
+        data = ("\n" * self._torn + "".join(f"{line}\n" for line in lines)).encode(errors="surrogateescape")
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            with open(self._path, "ab") as log:
-                log.write(text.encode(errors="surrogateescape"))
+            if not self._path.parent.is_dir():
+                self._path.parent.mkdir(parents=True, exist_ok=True)
+            with open(self._path, "ab", buffering=0) as log:
+                left = memoryview(data)
+                while left:
+                    self._torn = True
+                    left = left[log.write(left) or 0 :]
+                self._torn = False
         except OSError as error:
             self.problem = f"decisions cannot be kept in {self._path}: {error.strerror}"
 
-    def _rewrite(self, lines: Any) -> None:
-        text = "".join(json.dumps(data, ensure_ascii=False) + "\n" for data in lines)
+    def _rewrite(self, lines: Iterable[dict[str, Any]]) -> None:
+        text = "".join(f"{_encode(data)}\n" for data in lines)
         try:
             write_atomic(self._path, text.encode(errors="surrogateescape"))
         except GraphwardError as error:
             self.problem = str(error)
 
-    def _lines(self) -> Iterator[str]:
-        try:
-            data = self._path.read_bytes()
-        except OSError:
-            return
-        for line in data.split(b"\n"):
-            if line:
-                yield line.decode(errors="surrogateescape")
+
+def _snapshots(file: FileReview) -> tuple[Snapshot, ...]:
+    snapshots = tuple(layer.snapshot for layer in file.layers)
+    return snapshots if file.fresh is None else (*snapshots, file.fresh)
 
 
-def saved_of(file: FileReview, written: str = "") -> Saved:
+def _met(snapshots: Iterable[Snapshot]) -> set[str]:
+    return {item.key for snapshot in snapshots for item in snapshot.items}
+
+
+def saved_of(file: FileReview, written: str, inside: frozenset[str]) -> Saved:
     """What is kept of a file."""
     layers = tuple(tuple(_fix(decision) for decision in layer.decisions.values()) for layer in file.layers)
-    base = digest(file.original.to_bytes())
-    met = {item.key for layer in file.layers for item in layer.items}
-    if file.fresh is not None:
-        met.update(file.fresh.by_key)
-    return Saved(base, written, frozenset(met), file.rejected, layers)
+    met = frozenset(_met(_snapshots(file)))
+    return Saved(digest(file.original.to_bytes()), written, met, file.rejected, layers, inside)
 
 
 def _fix(decision: Decision) -> SavedFix:
@@ -165,9 +198,20 @@ def _fix(decision: Decision) -> SavedFix:
     return SavedFix(key, choice, fix.title, before, edit.text, imports)
 
 
+def _row(decision: Decision) -> list[Any]:
+    """A decision as it stands in the log: the fields of SavedFix, those of a text by hand only for one."""
+    if decision.choice != BY_HAND:
+        return [decision.item.key, decision.choice, decision.fix.title]
+    return list(vars(_fix(decision)).values())
+
+
 def _saved(data: dict[str, Any]) -> Saved:
-    layers = tuple(
-        tuple(SavedFix(**{**fix, "imports": tuple(tuple(i) for i in fix["imports"])}) for fix in layer)
-        for layer in data["layers"]
-    )
-    return Saved(data["base"], data["written"], frozenset(data["seen"]), frozenset(data["rejected"]), layers)
+    layers = tuple(tuple(_saved_fix(row) for row in layer) for layer in data["layers"])
+    written, all_keys = data["written"], [fix.key for layer in layers for fix in layer]
+    inside = frozenset(data["inside"] if data["format"] != 1 else all_keys if written else ())
+    return Saved(data["base"], written, frozenset(data["seen"]), frozenset(data["rejected"]), layers, inside)
+
+
+def _saved_fix(row: Any) -> SavedFix:
+    saved = SavedFix(**row) if isinstance(row, dict) else SavedFix(*row)
+    return replace(saved, imports=tuple((module, name, alias) for module, name, alias in saved.imports))

@@ -97,7 +97,7 @@ def _decide(file: FileReview, entry: Entry, fix: Fix, choice: int) -> FileReview
         top = replace(file.top, decisions={**file.top.decisions, key: decision})
         layers = (*file.layers[:-1], top)
     elif file.fresh is not None and item.source is file.fresh.source:
-        layers = (*file.layers, Layer(file.fresh.source, file.fresh.items, {key: decision}))
+        layers = (*file.layers, Layer(file.fresh, {key: decision}))
     else:
         return "The file has changed under this finding; it is being checked again."
     return replace(file, layers=layers, rejected=rejected, refused=refused, fresh=None)
@@ -178,13 +178,10 @@ def _of_scope(state: State, action: act.AcceptAll) -> dict[Any, list[Entry]] | s
         keys = list(file.visible(state.filter))
         if action.here and state.entry is not None and state.entry.key in keys:
             keys = keys[keys.index(state.entry.key) :]
-        entries = [file.entries[key] for key in keys]
-        chosen[file.path] = [
-            e for e in entries
-            if e.status is Status.OPEN
-            and e.key not in file.refused
-            and (action.scope is not act.Scope.RULE or e.item.finding.code == code)
-        ]  # fmt: skip
+        entries = [entry for entry in map(file.entries.__getitem__, keys) if entry.status is Status.OPEN]
+        if action.scope is act.Scope.RULE:
+            entries = [entry for entry in entries if entry.item.finding.code == code]
+        chosen[file.path] = [e for e in entries if e.key not in file.refused] if file.refused else entries
     return chosen
 
 
@@ -192,35 +189,39 @@ def _accept_in(file: FileReview, entries: Sequence[Entry], scope: act.Scope) -> 
     """As many of the entries as go together, in order: over the text that decisions are taken on now, or, where
     nothing is left to accept there, over the one that they make."""
     top, fresh = file.top, file.fresh
-    decisions = _together(top.source, top.taken, entries, scope)
+    decisions, taken = _together(top.source, top.taken, entries, scope)
     if decisions:
-        layers = (*file.layers[:-1], replace(top, decisions={**top.decisions, **decisions}))
+        layer, below = Layer(top.snapshot, {**top.decisions, **decisions}), file.layers[:-1]
     elif fresh is not None:
-        decisions = _together(fresh.source, Taken(()), entries, scope)
-        layers = (*file.layers, Layer(fresh.source, fresh.items, decisions))
+        decisions, taken = _together(fresh.source, Taken(()), entries, scope)
+        layer, below = Layer(fresh, decisions), file.layers
     if not decisions:
         return file, 0
-    after = replace(file, layers=layers, fresh=None)
+    layer.__dict__["taken"] = taken  # it need not be found out again
+    after = replace(file, layers=(*below, layer), fresh=None)
     if fresh is None:
         after.list_as(file)
     return after, len(decisions)
 
 
-def _together(over: SourceText, before: Taken, entries: Iterable[Entry], scope: act.Scope) -> dict[str, Decision]:
-    """The decisions on those entries that stand over that text and go with those `before`."""
+def _together(
+    over: SourceText, before: Taken, entries: Iterable[Entry], scope: act.Scope
+) -> tuple[dict[str, Decision], Taken]:
+    """The decisions on those entries that stand over that text and go with those `before`, and the edits of both."""
     decisions: dict[str, Decision] = {}
     taken = before.copy()
+    any_fix, safe = scope is not act.Scope.SAFE, Applicability.SAFE
     for entry in entries:
         item = entry.item
         if item.source is not over:
             continue
         for number, fix in enumerate(item.fixes):
-            if scope is not act.Scope.SAFE or fix.applicability is Applicability.SAFE:
+            if any_fix or fix.applicability is safe:
                 if taken.in_the_way(fix) is None:
                     decisions[item.key] = Decision(item, fix, number)
                     taken.add(item.key, fix)
                 break  # only the preferred one
-    return decisions
+    return decisions, taken
 
 
 # What a decision does to others

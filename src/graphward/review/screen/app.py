@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -27,7 +27,7 @@ from ..outcome import Written
 from ..session import Reread, Review
 from ..state import Entry, Status
 from ..visible import visible
-from .background import Checks, Proofs
+from .background import Checks, Proofs, Writes
 from .difftext import diff_lines
 from .footer import Keys
 from .keys import KEYS
@@ -42,8 +42,8 @@ from .pauses import Pauses
 _WIDE = 110
 # How long the keys must rest before decisions are checked, and how often the disk is looked at.
 _REST, _WATCH = 0.15, 2.0
-# A decision on more files than this is answered first, and saved in parts between the keys.
-_AT_ONCE = 8
+# What is left to check on more files than this is not waited for at the end.
+_LAST = 8
 # How long the keys may have to wait, in seconds, while the news of many files is taken in.
 _PART = 0.008
 
@@ -90,11 +90,10 @@ class ReviewApp(App[None]):
         self._texts: dict[str, Text] = {}
         self._status = ""
         self._rest: Timer | None = None
-        self._saving = self._counting = False
-        self._counts: Counter[Status] = Counter()
         self._news: deque[act.Action] = deque()
         review.checker.between = self.pauses.give_way
         self._checks = Checks(review, self._from_thread, self._checked, self._reread)
+        self._writes = Writes(review, self._from_thread)
         self._proofs = Proofs(review, self._from_thread, self._progress, self._proven)
 
     @property
@@ -105,7 +104,8 @@ class ReviewApp(App[None]):
     @property
     def busy(self) -> bool:
         """Whether something goes on, or is about to, in the background."""
-        return self._checks.running or self._proofs.running or bool(self._news or self.review.unsettled())
+        running = self._checks.running or self._proofs.running or self._writes.running
+        return running or bool(self._news or self.review.unsettled())
 
     def compose(self) -> ComposeResult:
         yield Static(id="top")
@@ -128,6 +128,10 @@ class ReviewApp(App[None]):
         self.screen.set_class(event.size.width >= _WIDE, "wide")
         self.call_after_refresh(self._draw, True)
 
+    def on_lines_resized(self, message: Lines.Resized) -> None:
+        self._draw()
+        self._put("#rule", _rule(self.query_one("#panel", Lines)))
+
     def on_unmount(self) -> None:
         self._proofs.close()
 
@@ -136,22 +140,11 @@ class ReviewApp(App[None]):
     def do(self, action: act.Action) -> None:
         """Take an action, show what came of it, and have it checked when the keys rest."""
         self.pauses.pressed()
-        self.review.do(action, at_once=_AT_ONCE)
+        self.review.do(action)
         self._draw()
-        self._save_soon()
         if self._rest is not None:
             self._rest.stop()
         self._rest = self.set_timer(_REST, self._start_checks)
-
-    def _save_soon(self) -> None:
-        if not self._saving:
-            self._saving = True
-            self.set_timer(_PART, self._save_part)
-
-    def _save_part(self) -> None:
-        self._saving = False
-        if self.review.keep(_AT_ONCE):
-            self._save_soon()
 
     def action_accept(self) -> None:
         self.do(act.Accept())
@@ -317,18 +310,26 @@ class ReviewApp(App[None]):
     def action_write(self) -> None:
         self._write()
 
-    def _write(self) -> bool:
-        """Whether all went well."""
+    def _write(self, then: Callable[[], None] = lambda: None) -> None:
+        """Write in the background, and go on with `then` when all went well."""
         patch = self.review.ways.patch
         files = self.review.unwritten()
-        if not files and patch is None:
+        if self._writes.running:
+            self.do(act.Say("It is being written."))
+        elif not files and patch is None:
             self.do(act.Say("There is nothing to write."))
-            return True
-        try:
-            done = self.review.write(files, self.review.begin_write())
-        except GraphwardError as error:
-            self.do(act.Say(str(error).replace("\n", " ")))
-            return False
+            then()
+        else:
+            self._status = "Writing…"
+            self._draw_message()
+            self._writes.start(files, lambda done: self._wrote(done, then))
+
+    def _wrote(self, done: Written | GraphwardError, then: Callable[[], None]) -> None:
+        self._status = ""
+        if isinstance(done, GraphwardError):
+            self.do(act.Say(str(done).replace("\n", " ")))
+            return
+        patch = self.review.ways.patch
         self._written(done)
         told = f"{patch} is written" if patch is not None else f"Wrote {_count(len(done.files), 'file')}"
         told += "; `graphward undo` restores what was there." if done.files else "."
@@ -336,9 +337,13 @@ class ReviewApp(App[None]):
             told += f" {_count(len(done.changed), 'file')} changed on disk meanwhile and left alone."
         self.do(act.Say(" ".join((told, *done.problems))))
         self._look_at_disk()
-        return not (done.changed or done.problems)
+        if not (done.changed or done.problems):
+            then()
 
     def action_quit(self) -> None:  # type: ignore[override]
+        if self._writes.running:
+            self.do(act.Say("It is being written; then q leaves."))
+            return
         patch = self.review.ways.patch
         waiting = self.review.unwritten()
         if not waiting:
@@ -346,16 +351,21 @@ class ReviewApp(App[None]):
             return
 
         def taken(answer: str | None) -> None:
-            if answer == "k" or (answer == "w" and self._write()):
-                if not self._checks.running and len(self.review.unsettled()) <= _AT_ONCE:
-                    self.review.settle()  # what is told at the end counts what the last decisions have mended
-                self.exit()
+            if answer == "k":
+                self._leave()
+            elif answer == "w":
+                self._write(self._leave)
 
         count = sum(len(f.decisions) for f in waiting)
         what = f"{_count(count, 'accepted fix', 'accepted fixes')} in {_count(len(waiting), 'file')}"
         way = f"write {patch} and leave" if patch is not None else "write and leave"
         answers = {"w": way, "k": "leave; the decisions are kept for the next time"}
         self.push_screen(ChoiceScreen(f"Not written yet: {what}.", answers), taken)
+
+    def _leave(self) -> None:
+        if not self._checks.running and len(self.review.unsettled()) <= _LAST:
+            self.review.settle()  # what is told at the end counts what the last decisions have mended
+        self.exit()
 
     # In the background
 
@@ -376,8 +386,7 @@ class ReviewApp(App[None]):
         """What a check of hundreds of files has found is taken in by parts, so that keys come in between."""
         end = time.monotonic() + _PART
         while self._news and time.monotonic() < end:
-            self.review.do(self._news.popleft(), at_once=_AT_ONCE)
-        self._save_soon()
+            self.review.do(self._news.popleft())
         if self._news:
             self.set_timer(_PART, self._take_news)
         else:
@@ -386,6 +395,8 @@ class ReviewApp(App[None]):
 
     def _look_at_disk(self) -> None:
         self.pauses.idle()
+        if self._writes.running:
+            return
         changed = self.review.changed_on_disk()
         if changed:
             self._checks.start(changed)
@@ -418,7 +429,7 @@ class ReviewApp(App[None]):
 
     def _top(self) -> Text:
         state = self.review.state
-        known = self._known_counts()
+        known = state.counts
         total = sum(known.values())
         text = Text()
         text.append("Graphward ", "bold")
@@ -432,24 +443,6 @@ class ReviewApp(App[None]):
             text.append(f"{count} {status.value}" if words else str(count))
         text.truncate(max(10, self.size.width), overflow="ellipsis")
         return text
-
-    def _known_counts(self) -> Counter[Status]:
-        """How many findings are in which state; after a decision on many files those of before, for a moment."""
-        state = self.review.state
-        if sum(not file.counted for file in state.files.values()) <= _AT_ONCE or not self._counts:
-            self._counts = state.counts
-        elif not self._counting:
-            self._counting = True
-            self.set_timer(_PART, self._count_part)
-        return self._counts
-
-    def _count_part(self) -> None:
-        end = time.monotonic() + _PART
-        for file in self.review.state.files.values():
-            if not file.counted and time.monotonic() < end:
-                sum(file.counts.values())
-        self._counting = False
-        self._put("#top", self._top())
 
     def _title(self, entry: Entry | None, fix: Fix | None) -> Text:
         if entry is None:

@@ -1,4 +1,4 @@
-"""What runs beside the screen: checks of what the decisions make, the eye on the disk, and proofs."""
+"""What runs beside the screen: checks of what the decisions make, the eye on the disk, writes, and proofs."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from pathlib import Path
 
 from ...errors import GraphwardError
 from .. import actions as act
+from ..outcome import Written
 from ..proving import Prover, Stopped
 from ..session import Reread, Review
-from ..state import Place, State
+from ..state import FileReview, Place, State
 
 Post = Callable[..., None]
 """Calls a function, with arguments, on the thread of the screen."""
@@ -56,6 +57,34 @@ class Checks:
         for path, what in seen:
             self._reread(path, what)
         self._done(actions)
+
+
+class Writes:
+    """One write at a time."""
+
+    def __init__(self, review: Review, post: Post):
+        self._review, self._post = review, post
+        self.running = False
+
+    def start(self, files: Sequence[FileReview], done: Callable[[Written | GraphwardError], None]) -> None:
+        """Write `files`, or the patch; `done` hears of it on the thread of the screen."""
+        self.running = True
+
+        def work() -> None:
+            written: Written | GraphwardError
+            try:
+                written = self._review.write_out(files, self._review.begin_write())
+            except GraphwardError as error:
+                written = error
+            self._post(finish, written)
+
+        def finish(written: Written | GraphwardError) -> None:
+            self.running = False
+            if isinstance(written, Written):
+                self._review.wrote(files, written)
+            done(written)
+
+        threading.Thread(target=work, name="write").start()
 
 
 class Proofs:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
-from textual.events import MouseScrollDown, MouseScrollUp
+from textual.events import MouseScrollDown, MouseScrollUp, Resize
+from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -17,6 +18,9 @@ PLAIN = Style.null()
 
 class Lines(Widget):
     """Shows lines, which may be longer than the pane is wide and more than it is high."""
+
+    class Resized(Message):
+        """The pane has another size: what it shows was made for the old one."""
 
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
@@ -46,6 +50,9 @@ class Lines(Widget):
         if self._top + y >= len(self._lines):
             return Strip.blank(width, PLAIN)
         return strip_of(self._lines[self._top + y], self).crop_extend(self._left, self._left + width, PLAIN)
+
+    def on_resize(self, event: Resize) -> None:
+        self.post_message(self.Resized())
 
     def on_mouse_scroll_down(self, event: MouseScrollDown) -> None:
         self.scroll_lines(0, 3)
