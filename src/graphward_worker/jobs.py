@@ -265,6 +265,7 @@ class _Proof:
         if not (as_it_stands or settled):
             (own,) = yield from self.ends([self.request(tree, PYNATIVE)])
             judged = sides.with_own_play(judged, reference, strict, own, self.options)
+            judged = yield from self.tell_apart(tree, judged, reference, strict)
         if judged["verdict"] != "verified" or not self.options["export"]:
             return judged
         if self.replayed:
@@ -273,10 +274,32 @@ class _Proof:
         (loaded,) = yield from self.ends([self.request(tree, EXPORT)])
         return sides.with_export(judged, reference, loaded)
 
+    def tell_apart(self, tree: str, judged: dict[str, Any], reference: dict[str, Any], strict: dict[str, Any]) -> Plan:
+        """The side of a rewrite that verified, played again with values of its own in each parameter where it could
+        have taken one layer for another unseen."""
+        if judged["verdict"] != "verified" or self.replayed:
+            return judged
+        names = sides.indistinct(judged, reference)
+        if not names:
+            return judged
+        if not sides.same_parameters(reference, strict):
+            judged["notes"].append(
+                "of the same values, and not told apart by a gradient; if the rewrite takes one for the other, that "
+                f"does not show: {', '.join(names)}"
+            )
+            return judged
+        graphs = UNITS if self.options["units"] else STRICT
+        requests = [self.request(self.job["original"], PYNATIVE), self.request(tree, graphs)]
+        for request in requests:
+            request.payload.update(distinct=True, gradients=False)
+        first, second = yield from self.ends(requests)
+        return sides.with_distinct(judged, first, second, self.options)
+
     def request(self, tree: str, mode: str) -> Request:
+        moved = None if tree == self.job["original"] else self.job["target"].get("rewritten_file")
         payload = {
             "tree": tree,
-            "file": self.file,
+            "file": moved or self.file,
             "expr": self.job["target"]["expr"] if self.recorded else self.expr,
             "inputs": self.specs,
             "recorded": self.recorded and {**self.recorded, "check": tree == self.job["original"]},

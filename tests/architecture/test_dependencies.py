@@ -34,6 +34,7 @@ FRONT = {
     "verify",
     "migrate",
     "bench",
+    "layout",
     "report",
     "diagnosis",
 }
@@ -50,6 +51,7 @@ ALLOWED: dict[str, set[str]] = {
     "verify": {"errors", "config", "recordings", "source", "graphward_worker"},
     "migrate": {"errors", "config", "recordings", "source", "analysis", "rules", "knowledge", "engine", "verify"},
     "diagnosis": {"errors", "config", "source", "analysis", "rules", "knowledge", "engine", "migrate"},
+    "layout": {"errors", "config", "source", "analysis", "rules", "knowledge", "engine", "verify", "migrate"},
     "bench": {"errors", "config", "source", "analysis", "rules", "engine", "verify", "graphward_worker"},
     "report": {"", "errors", "source", "rules.finding", "rules.rule", "verify.verdicts", "diagnosis"},
     "cli": {"", *FRONT, "review", "lsp"},

@@ -14,6 +14,7 @@ from .bench import bench
 from .check import check
 from .explain import explain
 from .fix import fix
+from .layout import layout
 from .lsp import lsp
 from .migrate import migrate
 from .record import record
@@ -26,7 +27,7 @@ app = typer.Typer(
     name="graphward", no_args_is_help=True, add_completion=False, rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]}, pretty_exceptions_enable=False,
 )  # fmt: skip
-for command in (check, fix, migrate, verify, bench, record, review, undo, rules, explain, lsp):
+for command in (check, fix, migrate, verify, bench, layout, record, review, undo, rules, explain, lsp):
     app.command()(command)
 
 

@@ -1,4 +1,4 @@
-"""`graphward undo`: take the last write of a review back."""
+"""`graphward undo`: take the last write of a review or a layout back."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from .options import Paths, chosen
 
 
 def undo(paths: Paths = None) -> None:
-    """Restore the files that the last write of `graphward review` in this project changed, from Graphward's own
-    journal: no git is needed. Again takes the write before that back.
+    """Restore the files that the last write of `graphward review` or `graphward layout` in this project changed, made
+    or removed, from Graphward's own journal: no git is needed. Again takes the write before that back.
 
     Files that were changed since are left alone, and then none is restored. Exit status: 0 restored, 2 nothing to
     restore.

@@ -55,15 +55,18 @@ class Migration:
 
 def migrate(
     workspace: Workspace, rules: Sequence[Rule], config: Config, *, limit: Applicability = Applicability.UNSAFE,
-    only: Sequence[Path] | None = None, progress: Progress | None = None,
+    only: Sequence[Path] | None = None, progress: Progress | None = None, session: Proofs | None = None,
 ) -> Migration:  # fmt: skip
     """Fix what the rules find in the workspace (or in `only`), keep what the compiler proves. Nothing is written.
+    `session` makes the proofs where there is one that runs already.
 
     Raises GraphwardError when there is no usable MindSpore, Interrupted on Ctrl-C.
     """
-    # Entered before the check: MindSpore is imported meanwhile.
-    with proofs(config.verify, config.python or None) as session:
+    if session is not None:
         return _migrate(workspace, rules, config, limit, only, session, progress)
+    # Entered before the check: MindSpore is imported meanwhile.
+    with proofs(config.verify, config.python or None) as own:
+        return _migrate(workspace, rules, config, limit, only, own, progress)
 
 
 def _migrate(
@@ -226,7 +229,7 @@ class _Prover:
         if verdict.verified or verdict.verdict in UNDECIDED:
             return
         mine = [name for name in self._mine(target) if name in self.choice]
-        doubtful = mine if _harmful(verdict) else [name for name in mine if not self._proven(name)]
+        doubtful = mine if is_harmful(verdict) else [name for name in mine if not self._proven(name)]
         if not doubtful:
             return
         others = {name: number for name, number in self.choice.items() if name not in doubtful}
@@ -278,7 +281,7 @@ class _Prover:
         while True:
             self._prove(list(self.targets.values()))
             lost = [n for n in self.choice if not self._proven(n)]
-            harmed = [t for t in self.targets.values() if _harmful(self.verdicts[t.name])]
+            harmed = [t for t in self.targets.values() if is_harmful(self.verdicts[t.name])]
             lost += [n for t in harmed for n in self._mine(t) if n in self.choice and n not in lost]
             if not lost:
                 return
@@ -290,7 +293,7 @@ class _Prover:
                 self.turned_away[name] = f"{target.name}: {verdict.verdict}: {verdict.message}"
 
 
-def _harmful(verdict: Verdict) -> bool:
+def is_harmful(verdict: Verdict) -> bool:
     """Whether a rewrite does worse than what it replaces, not merely no better."""
     if verdict.verified or verdict.verdict in UNDECIDED:
         return False

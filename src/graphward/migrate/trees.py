@@ -17,7 +17,7 @@ class Trees:
     def __init__(self) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="graphward-trees-"))
         self._count = 0
-        self._made: dict[tuple[Path, frozenset[tuple[Path, SourceText]]], Path] = {}
+        self._made: dict[tuple[Path, frozenset[tuple[Path, SourceText | None]]], Path] = {}
 
     def __enter__(self) -> Trees:
         return self
@@ -25,9 +25,9 @@ class Trees:
     def __exit__(self, *_: object) -> None:
         shutil.rmtree(self._folder, ignore_errors=True)
 
-    def overlay(self, tree: Path, texts: Mapping[Path, SourceText]) -> Path:
-        """A folder that reads like `tree` with `texts` in place of the files of those (resolved) paths; the same folder
-        for the same texts."""
+    def overlay(self, tree: Path, texts: Mapping[Path, SourceText | None]) -> Path:
+        """A folder that reads like `tree` with `texts` in place of the files of those (resolved) paths, which need not
+        exist; a file with None is left out. The same folder for the same texts."""
         key = tree, frozenset(texts.items())
         if key in self._made:
             return self._made[key]
@@ -39,16 +39,18 @@ class Trees:
         return copy
 
 
-def _mirror(original: Path, copy: Path, changed: Mapping[tuple[str, ...], SourceText]) -> None:
+def _mirror(original: Path, copy: Path, changed: Mapping[tuple[str, ...], SourceText | None]) -> None:
     copy.mkdir()
-    inner: dict[str, dict[tuple[str, ...], SourceText]] = {}
+    inner: dict[str, dict[tuple[str, ...], SourceText | None]] = {}
     for parts, text in changed.items():
-        if len(parts) == 1:
-            (copy / parts[0]).write_bytes(text.to_bytes())
-        else:
+        if len(parts) > 1:
             inner.setdefault(parts[0], {})[parts[1:]] = text
-    for entry in os.scandir(original):
+        elif text is not None:
+            (copy / parts[0]).write_bytes(text.to_bytes())
+    for name, others in inner.items():
+        _mirror(original / name, copy / name, others)
+    for entry in os.scandir(original) if original.is_dir() else ():
         if entry.name in inner:
-            _mirror(Path(entry.path), copy / entry.name, inner[entry.name])
-        elif (entry.name,) not in changed and entry.name != "__pycache__":
+            continue
+        if (entry.name,) not in changed and entry.name != "__pycache__":
             (copy / entry.name).symlink_to(Path(entry.path).resolve())

@@ -10,19 +10,28 @@ from ..source.paths import display
 from ..source.text import SourceText
 
 
-def render_diff(changes: Iterable[tuple[Path, SourceText, SourceText]]) -> str:
+def render_diff(changes: Iterable[tuple[Path, SourceText | None, SourceText | None]]) -> str:
     """The diff of `(path, before, after)` as the files stand on disk: encoding, BOM, line endings and missing final
-    newlines included. Bytes that are not UTF-8 are surrogates, as `surrogateescape` makes them."""
+    newlines included. None is a file that is not there. Bytes that are not UTF-8 are surrogates, as `surrogateescape`
+    makes them."""
     return "".join(
-        line for path, before, after in changes for line in file_diff(path, before.to_bytes(), after.to_bytes())
-    )
+        line for path, before, after in changes
+        for line in file_diff(path, _bytes(before), _bytes(after))
+    )  # fmt: skip
 
 
-def file_diff(path: Path, before: bytes, after: bytes, context: int = 3) -> Iterator[str]:
-    """The lines of one file's diff, each with its end. Lines end at LF alone, as git sees them."""
+def _bytes(source: SourceText | None) -> bytes | None:
+    return None if source is None else source.to_bytes()
+
+
+def file_diff(path: Path, before: bytes | None, after: bytes | None, context: int = 3) -> Iterator[str]:
+    """The lines of one file's diff, each with its end; None is a file that is not there. Lines end at LF alone, as git
+    sees them."""
     name = display(path).replace("\\", "/").lstrip("/")
-    old, new = _lines(before), _lines(after)
-    for line in unified_diff(old, new, f"a/{name}", f"b/{name}", n=context):
+    old, new = _lines(before or b""), _lines(after or b"")
+    source = "/dev/null" if before is None else f"a/{name}"
+    target = "/dev/null" if after is None else f"b/{name}"
+    for line in unified_diff(old, new, source, target, n=context):
         yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
 
 

@@ -52,7 +52,8 @@ class Options:
 class Job:
     """Prove `target` in the tree `original`, or in the tree `rewritten` against it. `inputs` are specs; None lets the
     worker take `recorded` ones (see `recordings.recorded_inputs`), else infer them. `id` must be unique among the jobs
-    of a session. `other_shapes` are further inputs: for each of them the target has to verify as well."""
+    of a session. `other_shapes` are further inputs: for each of them the target has to verify as well. In the rewrite
+    the target is looked up in `rewritten_file`, where that is another file than in the original."""
 
     id: str
     original: Path
@@ -63,6 +64,7 @@ class Job:
     options: Options = field(default_factory=Options)
     recorded: dict[str, Any] | None = None
     other_shapes: tuple[tuple[str, ...], ...] = ()
+    rewritten_file: str | None = None
 
     @classmethod
     def of(
@@ -89,7 +91,7 @@ class Job:
             "id": self.id,
             "original": str(self.original.resolve()),
             "rewritten": None if self.rewritten is None else str(self.rewritten.resolve()),
-            "target": {"file": self.file, "expr": self.expr},
+            "target": {"file": self.file, "expr": self.expr, "rewritten_file": self.rewritten_file},
             "inputs": None if self.inputs is None else list(self.inputs),
             "recorded": self.recorded,
             "other_shapes": [list(specs) for specs in self.other_shapes],
