@@ -1,7 +1,9 @@
 """`python -m benchmarks.inputs`: how many of the Cells of seven public packages run with inferred inputs, and why the
 rest does not.
 
-The denominator that counts is that of the Cells which need only tensors and plain arguments, as their source says.
+The denominator that counts is that of the Cells which need only tensors and plain arguments, as their source says, and
+which this machine can import and has the kernels, files and packages for, as the errors say. All others are listed by
+reason as well.
 """
 
 from __future__ import annotations
@@ -16,8 +18,8 @@ from pathlib import Path
 
 from ..check import corpus
 from .cells import CellClass, cell_classes, stratified
-from .needs import CONFIG, OTHER, PLAIN
-from .reasons import RUNS, reason
+from .needs import CONFIG, KINDS, OTHER, PLAIN
+from .reasons import RUNS, Reason, reason
 from .running import Running
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -28,12 +30,17 @@ class Outcome:
     """One Cell: why it does not run, or RUNS; `message` is that of the error, `target` the expression found."""
 
     cell: CellClass
-    reason: str
+    reason: Reason
     message: str
     target: str | None
     specs: list[str] | None
     notes: list[str]
     seconds: float
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is one of those that should run."""
+        return self.cell.needs.kind == PLAIN and not self.reason.outside
 
 
 def arguments() -> argparse.Namespace:
@@ -47,6 +54,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--only", action="append", help="a package, or the beginning of a Cell's id; may be repeated")
     parser.add_argument("--kind", choices=("plain", "config", "other"), help="only Cells that need this")
     parser.add_argument("--sample", type=int, help="that many Cells, from each package and kind in proportion")
+    parser.add_argument("--again", type=Path, metavar="JSON", help="only those that did not run there, nor lie outside")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--budget", type=float, default=10.0, help="seconds of search for one Cell")
     parser.add_argument("--gigabytes", type=int, default=6, help="memory for one Cell")
@@ -66,6 +74,10 @@ def main() -> None:
         wanted = {"plain": PLAIN, "config": CONFIG, "other": OTHER}.get(args.kind)
         cells = [c for c in cells if wanted is None or c.needs.kind == wanted]
         cells = [c for c in cells if not args.only or c.id.startswith(tuple(args.only))]
+        if args.again is not None:
+            rows = json.loads(args.again.read_text(encoding="utf-8"))
+            failed = {row["id"] for row in rows if row["reason"] != RUNS.name and not row["outside"]}
+            cells = [c for c in cells if c.id in failed]
         chosen = cells if args.sample is None else stratified(cells, args.sample, args.seed)
         print(f"{len(cells)} Cells, {len(chosen)} of them tried", file=sys.stderr, flush=True)
         outcomes = []
@@ -76,11 +88,12 @@ def main() -> None:
             outcomes.append(
                 Outcome(cell, why, message, value.get("expr"), value.get("specs"), value.get("notes") or [], seconds)
             )
-            print(f"{len(outcomes)}/{len(chosen)} {cell.id}: {why}", file=sys.stderr, flush=True)
+            print(f"{len(outcomes)}/{len(chosen)} {cell.id}: {why.name}", file=sys.stderr, flush=True)
     if args.json is not None:
         rows = [
-            {"id": o.cell.id, "needs": o.cell.needs.kind, "because of": o.cell.needs.names, "reason": o.reason,
-             "message": o.message, "target": o.target, "specs": o.specs, "notes": o.notes, "seconds": o.seconds}
+            {"id": o.cell.id, "needs": o.cell.needs.kind, "because of": o.cell.needs.names, "reason": o.reason.name,
+             "outside": o.reason.outside, "message": o.message, "target": o.target, "specs": o.specs,
+             "notes": o.notes, "seconds": o.seconds}
             for o in outcomes
         ]  # fmt: skip
         args.json.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
@@ -97,19 +110,22 @@ def interpreters(given: list[str]) -> dict[str, str]:
 
 
 def show(outcomes: list[Outcome]) -> None:
-    kinds = (PLAIN, CONFIG, OTHER)
-    print(f"\n{'':14}" + "".join(f"{kind:>48}" for kind in kinds))
+    print(f"\n{'':14}{'of all':>20}{'of those that need only tensors and plain arguments':>56}")
     for package in [*dict.fromkeys(o.cell.package for o in outcomes), None]:
-        row = f"{package or 'all':14}"
-        for kind in kinds:
-            these = [o for o in outcomes if o.cell.needs.kind == kind and package in (None, o.cell.package)]
-            runs = sum(o.reason == RUNS for o in these)
-            row += f"{f'{runs} of {len(these)}' + (f' ({runs / len(these):.0%})' if these else ''):>48}"
-        print(row)
+        these = [o for o in outcomes if package in (None, o.cell.package)]
+        print(f"{package or 'all':14}{share(these):>20}{share([o for o in these if o.counts]):>56}")
     counts = Counter((o.reason, o.cell.needs.kind) for o in outcomes)
-    print(f"\n{'reason':74}{'plain':>7}{'config':>8}{'other':>7}")
-    for name in sorted({r for r, _ in counts}, key=lambda r: -sum(counts[r, k] for k in kinds)):
-        print(f"{name:74}{counts[name, PLAIN]:>7}{counts[name, CONFIG]:>8}{counts[name, OTHER]:>7}")
+    found = sorted({r for r, _ in counts}, key=lambda r: (r != RUNS, r.outside, -sum(counts[r, k] for k in KINDS)))
+    print("\nWhat the Cells need, and how it ended (* not among those that should run, whatever they need):")
+    print(f"{'':76}{'plain':>7}{'config':>8}{'objects':>9}{'abstract':>10}")
+    for name in found:
+        columns = "".join(f"{counts[name, kind]:>{width}}" for kind, width in zip(KINDS, (7, 8, 9, 10)))
+        print(f"{'* ' if name.outside else '  '}{name.name:74}{columns}")
+
+
+def share(outcomes: list[Outcome]) -> str:
+    runs = sum(o.reason == RUNS for o in outcomes)
+    return f"{runs} of {len(outcomes)}" + (f" ({runs / len(outcomes):.0%})" if outcomes else "")
 
 
 if __name__ == "__main__":

@@ -17,6 +17,8 @@ from graphward.analysis.project import Project
 PLAIN = "tensors and plain arguments"
 CONFIG = "a configuration object"
 OTHER = "Cells, classes, functions or other objects"
+ABSTRACT = "nothing: it does not implement construct"
+KINDS = (PLAIN, CONFIG, OTHER, ABSTRACT)
 
 _PLAIN_NAMES = frozenset((
     "int", "float", "bool", "str", "bytes", "None", "NoneType", "Number", "tuple", "list", "dict", "Tuple", "List",
@@ -36,7 +38,7 @@ _DEPTH = 3
 
 @dataclass(frozen=True)
 class Needs:
-    """`kind` is one of the three; `names` are the parameters that make it more than plain."""
+    """`kind` is one of KINDS; `names` are the parameters that make it more than plain."""
 
     kind: str
     names: tuple[str, ...]
@@ -52,12 +54,23 @@ def needs(project: Project, cell: ClassInfo) -> Needs:
         if kind != PLAIN:
             (configs if kind == CONFIG else others).append(name)
     called = project.method(cell, "construct")
+    if called is not None and _is_abstract(called):
+        return Needs(ABSTRACT, ())
     for name, annotation in _required(called):
         if _of_call(project, called, name, annotation) != PLAIN:
             others.append(name)
     if others:
         return Needs(OTHER, tuple(others))
     return Needs(CONFIG, tuple(configs)) if configs else Needs(PLAIN, ())
+
+
+def _is_abstract(function: FunctionInfo) -> bool:
+    """Whether a method does nothing, or only says that a class below has to implement it."""
+    body = [s for s in function.node.body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
+    if not body or all(isinstance(statement, ast.Pass) for statement in body):
+        return True
+    raised = body[0].exc if isinstance(body[0], ast.Raise) else None
+    return raised is not None and ast.unparse(raised).startswith("NotImplementedError")
 
 
 def _required(function: FunctionInfo | None) -> list[tuple[str, ast.expr | None]]:

@@ -70,7 +70,7 @@ class Running:
                     del files[result["file"]]
             if files:  # the process died with the first file that is left
                 first = next(iter(files))
-                died = {"kind": "crash", "value": None, "reason": "importing the module killed the process or hung"}
+                died = {"kind": "crash", "value": None, "reason": "importing"}
                 for cell in files.pop(first).values():
                     arrived.put((cell, died, 0.0))
 

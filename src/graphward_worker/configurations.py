@@ -11,7 +11,7 @@ import dataclasses
 import inspect
 import re
 from collections.abc import Iterator
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import mindspore as ms
@@ -23,6 +23,9 @@ PARAMETER = re.compile(r"^(\w+_)?(config|cfg|conf|args|opts?|hparams)$")
 """Names of parameters that stand for a configuration."""
 
 _LAYERS = re.compile(r"(^|_)(layers?|blocks|depth)$|^n_layer$|^num_\w*(layers|blocks)$")
+_STAGES = re.compile(r"^depths?$|^(num_)?(layers|blocks|depths)$|^layers_per_\w*block$|^num_\w*(layers|blocks)$")
+"""Counts of layers that may be given for each stage of a network."""
+
 _EXPERTS = re.compile(r"^(num|n)_\w*experts$")
 _VOCABULARY = re.compile(r"vocab_size$|^n_vocab$")
 _TOKEN = re.compile(r"_token_id$|_(id|index)$")
@@ -34,7 +37,8 @@ _NO_WIDTH = re.compile(r"image|patch|vocab|^num_|max|window|kernel|position|conv
 _WHOLE = re.compile(r"head|intermediate|inner|ffn|mlp|rank|state|d_kv|d_ff")
 """Widths that are not split into heads."""
 
-_HEADS = re.compile(r"heads?$|groups$")
+_HEADS = re.compile(r"heads?$")
+_GROUPS = re.compile(r"groups$")
 _SMALL = 2  # layers
 _FEW = 4  # experts
 _WORDS = 1024
@@ -107,6 +111,11 @@ def small(text: str, cls: type, instance: Any, module: ModuleType) -> list[str]:
     return found
 
 
+def small_defaults(cls: type, module: ModuleType, scaled: bool) -> dict[str, str]:
+    """Arguments that make something smaller than the defaults of a constructor do; `scaled`: also less wide."""
+    return _arguments(cls, SimpleNamespace(), scaled, module, 0)
+
+
 def name_of(cls: Any, module: ModuleType) -> str:
     """How the module can spell a class or a function: by a name of its own, else by an import."""
     own = next((key for key, value in vars(module).items() if value is cls), None)
@@ -141,9 +150,14 @@ def _arguments(cls: type, instance: Any, scaled: bool, module: ModuleType, depth
     chosen: dict[str, Any] = {n: _WORDS for n, v in parameters.items() if v is None and _VOCABULARY.search(n)}
     counts = {}
     for name, value in values.items():
+        if isinstance(value, (list, tuple)) and value and _STAGES.search(name) and all(type(v) is int for v in value):
+            if max(value) > 1 and not any(isinstance(v, bool) for v in value):
+                chosen[name] = type(value)(min(v, 1) for v in value)
         if type(value) is not int:
             continue
-        if _LAYERS.search(name) and value > _SMALL:
+        if _STAGES.search(name) and name.startswith("layers_per") and value > 1:
+            chosen[name] = 1
+        elif _LAYERS.search(name) and value > _SMALL:
             chosen[name] = _SMALL
             counts[value] = _SMALL
         elif _EXPERTS.search(name) and value > _FEW:
@@ -156,9 +170,11 @@ def _arguments(cls: type, instance: Any, scaled: bool, module: ModuleType, depth
             chosen[name] = value[: counts[len(value)]]
     if scaled:
         widths = {name: value for name, value in values.items() if name not in chosen and _is_width(name, value)}
-        heads = [v for k, v in values.items() if _HEADS.search(k) and type(v) is int and v > 0]
+        counted = [v for k, v in values.items() if _HEADS.search(k)]
+        heads = [n for v in counted for n in _numbers(v) if type(n) is int and n > 0]
         split = [n for name, value in widths.items() if not _WHOLE.search(name) for n in _numbers(value)]
-        factor = _factor(widths, split, heads)
+        groups = [v for k, v in values.items() if _GROUPS.search(k) and type(v) is int and v > 0]
+        factor = _factor(widths, split, [*(2 * n for n in heads), *groups])
         if factor > 1:
             chosen.update({name: _divided(value, factor) for name, value in widths.items()})
     texts = {name: repr(value) for name, value in chosen.items()}
@@ -206,16 +222,16 @@ def _numbers(value: Any) -> list[int]:
     return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
-def _factor(widths: dict[str, Any], split: list[int], heads: list[int]) -> int:
-    """The largest power of two that divides all widths and leaves them wide enough; those in `split` also for each
-    head."""
+def _factor(widths: dict[str, Any], split: list[int], parts: list[int]) -> int:
+    """The largest power of two that divides all widths and leaves them wide enough; those in `split` stay multiples of
+    what they are now multiples of among `parts`: groups, and twice the heads since half of a head may be rotated."""
     numbers = [n for value in widths.values() for n in _numbers(value)]
     factor = 1
     while numbers:
         following = factor * 2
         if any(n % following or n // following < 4 for n in numbers) or max(numbers) // following < _WIDE:
             break
-        if any(n % h == 0 and n > h and (n // following) % (2 * h) for n in split for h in heads):
+        if any(n % part == 0 and n > part and (n // following) % part for n in split for part in parts):
             break
         factor = following
     return factor

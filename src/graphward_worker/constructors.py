@@ -12,8 +12,10 @@ from types import ModuleType
 import mindspore as ms
 
 from . import blame
-from .configurations import PARAMETER, Configurations, attributes_read, name_of
+from .configurations import PARAMETER, Configurations, attributes_read, name_of, small_defaults
 from .examples import constructor_examples
+from .limits import TooSlow
+from .repairs import unequal
 from .signatures import Kind, constructor_of, kind_of, mentioned, required
 from .uses import Uses, uses_of_constructor
 
@@ -43,12 +45,15 @@ _TEXTS = (
     (re.compile(r"pad(ding)?_mode"), "same"),
     (re.compile(r"data_format|layout"), "NCHW"),
 )
+_PARAMETERS = re.compile(r"^(params|parameters|trainable_params|net_parameters)$")
 _DTYPE = re.compile(r"(^|_)dtype$|_type$")
 _SEVERAL = {"tuple": 2, "Tuple": 2, "list": 2, "List": 2, "Sequence": 2, "Iterable": 2}
 _PLAIN = ("int", "float", "bool")
 _TOO_PLAIN = re.compile(r"not (subscriptable|iterable)|object of type '\w+' has no len|cannot unpack|\*: 'int' and")
 _TOO_SHORT = re.compile(r"not enough values|index out of range")
 _TOO_LONG = re.compile(r"'(list|tuple)'|(must|should) be (an )?int")
+_WAY_IN = re.compile(r"(?:^|, )(in\w*|\w*_in|dim|c1)=")
+_MOST = 64  # constructor calls
 _REPAIRS = 6  # for each size
 _LONGEST = 5  # items of a sequence
 _CONFIGURATIONS = 4  # tried for a parameter
@@ -62,6 +67,14 @@ Attempts = Generator[str, "Exception | None", None]
 
 class Unknown(Exception):
     """A parameter whose value cannot be guessed; the text says what to write instead."""
+
+
+class Refused(Exception):
+    """What was made took none of the inputs that were tried; `messages` of the errors."""
+
+    def __init__(self, messages: list[str]):
+        super().__init__("no inputs found")
+        self.messages = messages
 
 
 def constructor_arguments(cls: type, module: ModuleType) -> Attempts:
@@ -91,14 +104,45 @@ def constructor_arguments(cls: type, module: ModuleType) -> Attempts:
                         break
                     tried.add(text)
                     failure = yield text
+                    if isinstance(failure, TooSlow):
+                        yield from _smaller(cls, module, text, tried)
+                        return
+                    if isinstance(failure, Refused):
+                        yield from _balanced(text, failure, tried)
+                        break
                     if failure is None or not attempt.repair(failure, chosen, everything):
                         break
             while examples:
                 text = examples.pop(0)
-                tried.add(text)
-                yield text
+                if text not in tried:
+                    tried.add(text)
+                    yield text
     if first is not None and not tried:
         raise first
+
+
+def _balanced(text: str, failure: Refused, tried: set[str]) -> Attempts:
+    """The same arguments, and a width on the way in which equals that on the way out: a block that adds what it gets to
+    what it makes of it says so when both differ."""
+    for a, b in dict.fromkeys(pair for message in failure.messages for pair in unequal(message)):
+        for came, wanted in ((min(a, b), max(a, b)), (max(a, b), min(a, b))):
+            for name in _WAY_IN.findall(text):
+                made = re.sub(rf"\b{name}={came}\b", f"{name}={wanted}", text)
+                if made not in tried and len(tried) < _MOST:
+                    tried.add(made)
+                    yield made
+
+
+def _smaller(cls: type, module: ModuleType, text: str, tried: set[str]) -> Attempts:
+    """The same arguments, and for what the defaults make large something smaller."""
+    given = set(re.findall(r"(?:^|, )(\w+)=", text))
+    for scaled in (True, False):
+        chosen = {name: value for name, value in small_defaults(cls, module, scaled).items() if name not in given}
+        parts = ([text] if text else []) + [f"{name}={value}" for name, value in chosen.items()]
+        smaller = ", ".join(parts)
+        if chosen and smaller not in tried:
+            tried.add(smaller)
+            yield smaller
 
 
 def _is_configuration(parameter: inspect.Parameter) -> bool:
@@ -201,6 +245,8 @@ class _Attempt:
     def by_name(self, name: str, use: Uses) -> str:
         if use.called:
             return self.cell(name, None)
+        if _PARAMETERS.search(name):
+            return self.parameters()
         if _DTYPE.search(name) and not name.endswith("_type"):
             return self.dtype()
         if _CELLS.search(name) or (_LOSSES.search(name) and not _RATES.search(name)):
@@ -274,6 +320,11 @@ class _Attempt:
     def tensor(self) -> str:
         prefix = self.mindspore()
         return f"{prefix}.ops.ones(({self.size}, {self.size}), {prefix}.float32)"
+
+    def parameters(self) -> str:
+        """What an optimizer trains."""
+        prefix = self.mindspore()
+        return f"[{prefix}.Parameter({self.tensor()}, name='weight')]"
 
     def mindspore(self) -> str:
         own = next((key for key, value in vars(self.module).items() if value is ms), None)

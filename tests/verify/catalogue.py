@@ -34,6 +34,7 @@ def pair(name: str, inputs: list[str] | None = X, id: str | None = None, **optio
 GUESSED = (
     *("GlassModel", "GlassLayer", "Handful", "Chooses", "Stages", "Indexed", "Grouped", "Forwards", "Demanding"),
     *("Deeper", "Described", "Optionally", "Product", "Joins", "Exact", "Pictures"),
+    *("Residual", "Mapped"),
 )
 """Targets whose inputs are inferred, in a file of their own."""
 

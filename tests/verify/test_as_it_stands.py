@@ -216,6 +216,8 @@ GLASS = "GlassConfig(num_hidden_layers=2, hidden_size=128)"
         ("Joins", "Joins", ("(f32[2,3], f32[2,3])",)),
         ("Exact", "Exact", ("f32[2,6,40]",)),
         ("Pictures", "Pictures(config=PictureConfig())", ("f32[2,3,12,20]",)),
+        ("Residual", "Residual(in_channels=32, channels=8)", ("f32[2,32,16,16]",)),
+        ("Mapped", "Mapped", ("{'0': f32[2,3], '1': f32[2,3]}",)),
     ],
 )
 def test_inputs_are_inferred_and_the_verdict_says_so(

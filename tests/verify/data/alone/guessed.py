@@ -216,3 +216,25 @@ class Pictures(nn.Cell):
         if x.shape[2:] != self.size:
             raise ValueError("another size")
         return self.convolution(x)
+
+
+class Residual(nn.Cell):
+    """Adds what it gets to four times the channels: only the sum says that `in_channels` is wider than `channels`."""
+
+    def __init__(self, in_channels, channels):
+        super().__init__()
+        self.conv = nn.Conv2d(in_channels, channels * 4, 1)
+
+    def construct(self, x):
+        return self.conv(x) + x
+
+
+class Mapped(nn.Cell):
+    """Takes the features of several stages as a mapping."""
+
+    def construct(self, features):
+        stages = features
+        total = 0
+        for stage in stages.values():
+            total = total + stage
+        return total
