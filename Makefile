@@ -11,7 +11,13 @@ PYTHON ?= $(shell for p in $(CANDIDATES); do \
 	$$p -c 'import ensurepip, sys, venv; sys.exit(not (3, 10) <= sys.version_info[:2] < (3, 14))' 2>/dev/null \
 	&& command -v $$p && break; done)
 
-.PHONY: help demo test lint bench wheel docs vscode clean
+# MindSpore 2.7.0 has no wheels for Python 3.12 and later.
+OLDEST := .venv-oldest
+OLDEST_PYTHON ?= $(shell for p in python3.11 python3.10 python3.9 python3; do \
+	$$p -c 'import ensurepip, sys, venv; sys.exit(not (3, 9) <= sys.version_info[:2] < (3, 12))' 2>/dev/null \
+	&& command -v $$p && break; done)
+
+.PHONY: help demo test lint bench wheel docs vscode oldest clean
 help:
 	@echo "make demo   migrate a copy of examples/pynative_bert, print the diff and the verdicts"
 	@echo "make test   the test suite, with the real compiler (ARGS='-k lsp' narrows it)"
@@ -19,6 +25,7 @@ help:
 	@echo "make bench  check: cost against ast.parse, agreement with the compiler; verify: speed against a process for each Cell"
 	@echo "make wheel  build dist/*.whl"
 	@echo "make docs   write the pages of rules and errors, build the documentation into site/"
+	@echo "make oldest an environment with the oldest MindSpore, under which make test then proves fixtures too"
 	@echo "make vscode check, test and package the VS Code extension (editors/vscode/graphward.vsix)"
 
 $(STAMP): pyproject.toml
@@ -33,11 +40,22 @@ demo: $(STAMP)
 test: $(STAMP)
 	@$(BIN)/python -c 'import mindspore' 2>/dev/null || { \
 	echo "$(VENV) cannot import MindSpore: remove it and choose another Python, as in make PYTHON=python3.11 test"; exit 1; }
+	$(if $(wildcard $(OLDEST)/.installed),GRAPHWARD_TEST_PYTHON_27="$(CURDIR)/$(OLDEST)/bin/python") \
 	GRAPHWARD_TEST_PYTHON="$(CURDIR)/$(BIN)/python" $(BIN)/python -m pytest -n 2 $(ARGS)
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+# An environment with the oldest MindSpore that is supported; `make test` then proves fixtures under it too.
+oldest:
+	@if [ -z "$(OLDEST_PYTHON)" ]; then echo "skipped: MindSpore 2.7.0 needs Python 3.9 to 3.11 with venv"; \
+	else $(MAKE) --no-print-directory $(OLDEST)/.installed; fi
+
+$(OLDEST)/.installed:
+	test -x $(OLDEST)/bin/python || $(OLDEST_PYTHON) -m venv $(OLDEST)
+	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check mindspore==2.7.0 'numpy<2' setuptools
+	@touch $@
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks.check $(ARGS)
@@ -65,4 +83,4 @@ vscode:
 
 clean:
 	rm -rf $(addprefix editors/vscode/,node_modules dist out graphward.vsix)
-	rm -rf $(VENV) .cache dist build site .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(OLDEST) .cache dist build site .mypy_cache .pytest_cache .ruff_cache

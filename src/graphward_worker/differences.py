@@ -195,6 +195,17 @@ def in_pynative(original: Record, own: Record, ignored: Iterable[str], gradients
     return found
 
 
+def twins(record: Record) -> list[str]:
+    """Parameters that hold the same values as another one, as those of layers of one shape do, by name. A constant is
+    left out: zeros for zeros change nothing."""
+    groups: dict[Any, list[str]] = {}
+    for name, node in record["before"]["parameters"].items():
+        value = node["value"]
+        if value.dtype.kind == "f" and value.size and value.min() != value.max():
+            groups.setdefault((node["dtype"], value.shape, value.tobytes()), []).append(name)
+    return [name for group in groups.values() if len(group) > 1 for name in group]
+
+
 def nan_notes(record: Record) -> list[str]:
     """That NaN equals NaN proves little, so the verdict tells."""
     arrays = (array for call in record["calls"] for array in _float_arrays(call["output"]))

@@ -23,8 +23,9 @@ UNITS = "units"
 
 def play(request: dict[str, Any], report: Callable[[dict[str, Any]], None]) -> None:
     """`request`: `tree`, `file`, `expr`, `inputs` (spec texts), `mode`, `calls`, `gradients`, `weights`, `train`, `log`
-    (where stderr goes), `units` (the target, or what it became, is several graphs: two more calls, with the training
-    flag turned and turned back). Reports the record after the calls and again after the gradients:
+    (where stderr goes), `distinct` (no two parameters hold the same values), `units` (the target, or what it became, is
+    several graphs: two more calls, with the training flag turned and turned back). Reports the record after the calls
+    and again after the gradients:
 
     `calls` (each `output`, `arguments` after the call, `compiled`), `before` and `after` (state), `nodes`,
     `interpreted`, `in_place` (see `graph`), `gradients` (variant -> name -> array, or None), `cut` (names of those that
@@ -99,6 +100,8 @@ class Performance:
         if isinstance(target, ms.nn.Cell) and (self.request.get("train") or self.request.get("units")):
             # A new Cell is in the phase of training, which `set_train()` then does not change: a graph stays as it is.
             target.set_train(bool(self.request.get("train")))
+        if isinstance(target, ms.nn.Cell) and self.request.get("distinct"):
+            weights.tell_apart(target)
         return target
 
     def make_calls(self) -> None:

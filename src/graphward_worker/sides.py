@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from . import differences
 from .compare import Difference
 from .differences import Found
@@ -217,6 +219,33 @@ def with_own_play(
     else:
         judged["notes"].append(message)
     return judged
+
+
+def indistinct(judged: dict[str, Any], reference: End) -> list[str]:
+    """Parameters that a rewrite could have taken for one another without a trace: they hold the same values, and no
+    gradient tells them apart."""
+    gradients = reference["value"]["gradients"] if judged["gradients"] == "equal" else None
+    names = differences.twins(reference["value"])
+    if gradients is None:
+        return names
+    return [name for name in names if not gradients[0].get(f"parameter {name}", np.zeros(1)).any()]
+
+
+def same_parameters(reference: End, strict: End) -> bool:
+    """Whether both sides have parameters of the same names."""
+    return bool(reference["value"]["before"]["parameters"].keys() == strict["value"]["before"]["parameters"].keys())
+
+
+def with_distinct(judged: dict[str, Any], reference: End, strict: End, options: dict[str, Any]) -> dict[str, Any]:
+    """The side of what verified, now that it was played with other values for each parameter."""
+    if not (completed(reference) and completed(strict)):
+        return judged
+    found = differences.in_calls(reference["value"], strict["value"], options["ignore_state"], [])
+    if found is None:
+        return judged
+    message = f"with other values in each parameter, {found.sentence()}"
+    changes = {"outputs": "differ"} if found.part == "outputs" else {"state": "differ"}
+    return {**judged, **changes, "verdict": "diverges", "message": message, "difference": found.to_json()}
 
 
 def with_export(judged: dict[str, Any], reference: End, loaded: End) -> dict[str, Any]:

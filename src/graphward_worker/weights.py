@@ -16,6 +16,8 @@ import mindspore as ms
 import numpy as np
 from mindspore.common.initializer import Initializer
 
+from .record import to_numpy
+
 
 def derive_initial_values() -> None:
     """From now on initial values derive from shape and dtype. For one forked child: there is no way back."""
@@ -31,6 +33,21 @@ def derive_initial_values() -> None:
             np.random.set_state(before)
 
     Initializer.__call__ = derived
+
+
+def tell_apart(cell: Any) -> None:
+    """Parameters that hold the same values, as layers of one shape do, get different ones, by the order of their names:
+    with the same names on both sides, a rewrite that takes one layer for another then shows in what it returns."""
+    seen: dict[Any, int] = {}
+    for _, parameter in sorted(cell.parameters_and_names(), key=lambda item: item[0]):
+        value = to_numpy(parameter)
+        if value.dtype.kind != "f":
+            continue
+        twins = seen.get(key := (value.shape, str(parameter.dtype), value.tobytes()), 0)
+        seen[key] = twins + 1
+        if twins:
+            other = np.roll(value.reshape(-1)[::-1], twins).reshape(value.shape)
+            parameter.set_data(ms.Tensor(other, dtype=parameter.dtype))
 
 
 def jump_clock(call: int) -> None:

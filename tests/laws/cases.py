@@ -14,7 +14,7 @@ from graphward.engine.check import CheckResult, check
 from graphward.engine.fixpoint import Applied, FixResult, fix
 from graphward.engine.workspace import Workspace
 from graphward.rules.finding import Finding
-from graphward.rules.selection import selected_rules
+from graphward.rules.selection import covers, selected_rules
 from graphward.source.fixes import Applicability, Fix
 from graphward.source.text import SourceText
 
@@ -24,10 +24,12 @@ else:
     import tomli as tomllib
 
 ROOT = Path(__file__).parents[2] / "fixtures"
+AS_IT_STANDS = {"slow": "verified", "deprecated": "verified", "clean": "verified"}
 BEFORE = ("fails", "falls-back", "diverges", "recompiles", "slow", "deprecated", "clean")
 KEYS = {
     "before", "target", "inputs", "fixes", "applicability", "alternative", "restores_gradient", "op_style", "weights",
     "findings", "ignore_state", "compile_units", "script", "says", "raises", "target_version", "settings",
+    "other_versions",
 }  # fmt: skip
 
 
@@ -38,7 +40,8 @@ class Case:
     `weights = "drawn"` judges before.py with random initial values; `ignore_state` names attributes that the fix
     moves; `compile_units` says that it splits a graph. A case with `script = true` has no target: it is run as a
     script, and `says` is how MindSpore shows what is wrong (`test_script_laws`); `raises` if it does not get to its
-    end. `settings` are what `[tool.graphward]` says."""
+    end. `settings` are what `[tool.graphward]` says. `other_versions` are the verdicts on before.py and after.py of
+    versions of MindSpore that differ from 2.10, `{ "<2.8" = { before = "verified" } }`; clauses do not overlap."""
 
     folder: Path
     data: dict[str, Any]
@@ -75,6 +78,12 @@ class Case:
     @cached_property
     def after(self) -> SourceText:
         return SourceText.from_bytes(self.path, (self.folder / "after.py").read_bytes())
+
+    def expected(self, side: str, version: str) -> str:
+        """The verdict on a side ("before", as it stands, or "after") under a version of MindSpore."""
+        usual = AS_IT_STANDS.get(self.before, self.before) if side == "before" else "verified"
+        others = [v for clauses, v in (self.other_versions or {}).items() if covers(clauses, version)]
+        return next((found[side] for found in others if side in found), usual)
 
     @property
     def config(self) -> Config:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -224,6 +225,20 @@ def test_pytest_is_recorded(tmp_path, mindspore_python):
     folder = write(tmp_path / "project", {"net.py": NET, "test_net.py": test})
     done = graphward(folder, "record", "--", mindspore_python, "-m", "pytest", "-q", "-p", "no:cacheprovider")
     assert done.returncode == 0, done.stdout
+    assert set(recorded(folder)) == {"OwnCall"}
+
+
+def test_a_program_that_starts_python_is_recorded(tmp_path, mindspore_python):
+    """As `record -- pytest` does: an installed script, whose first line names the interpreter."""
+    program = f"#!{mindspore_python}\nimport runpy, sys\nsys.argv = ['unittest', '-q']\n"
+    test = "import unittest\nimport mindspore as ms\nfrom net import OwnCall\n\n\nclass Test(unittest.TestCase):\n"
+    test += "    def test(self):\n        OwnCall()(ms.Tensor([1.0]))\n"
+    program += "sys.path.insert(0, '')\nrunpy.run_module('unittest', run_name='__main__')\n"
+    folder = write(tmp_path / "project", {"net.py": NET, "test_net.py": test})
+    write(tmp_path / "bin", {"check": program})
+    (tmp_path / "bin" / "check").chmod(0o755)
+    done = graphward(folder, "record", "--", "check", PATH=f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    assert done.returncode == 0, done.stderr
     assert set(recorded(folder)) == {"OwnCall"}
 
 

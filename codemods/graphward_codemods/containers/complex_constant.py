@@ -5,12 +5,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from graphward.knowledge.renames import numbers
 from graphward.rules.context import FunctionContext
 from graphward.rules.finding import Consequence, Finding
 from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
 from .._python import is_builtin
+
+_KNOWS_COMPLEX = (2, 7, 2)  # the first version that compiles a call of complex()
 
 
 class ComplexConstant(Rule):
@@ -38,7 +41,8 @@ class ComplexConstant(Rule):
 
     ## When it is unsafe
 
-    Never. A complex number cannot be multiplied with a Tensor in either mode: `ops.Complex` makes complex Tensors.
+    For MindSpore before 2.7.2, which leaves `complex(...)` to the Python interpreter. A complex number cannot be
+    multiplied with a Tensor in either mode: `ops.Complex` makes complex Tensors.
 
     ## References
 
@@ -59,5 +63,10 @@ class ComplexConstant(Rule):
         if is_builtin(ast.Name("complex", ast.Load()), context):
             rewrite = context.rewrite()
             rewrite.replace(node, f"complex(0.0, {node.value.imag!r})", context.parent(node))
-            fixes = (rewrite.safe("Make it with complex()"),)
+            title = "Make it with complex()"
+            if numbers(context.options.target_version) < _KNOWS_COMPLEX:
+                reason = "MindSpore 2.7.0 leaves complex() to the Python interpreter; 2.7.2 does not"
+                fixes = (rewrite.unsafe(title, reason),)
+            else:
+                fixes = (rewrite.safe(title),)
         yield context.finding(self, node, "a complex literal does not compile", fixes=fixes)

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable
 
 from graphward.analysis.kinds import Tag
+from graphward.knowledge.renames import numbers
 from graphward.rules.context import FunctionContext
 from graphward.rules.finding import Consequence, Finding
 from graphward.rules.rule import Rule
@@ -20,6 +21,8 @@ _STRINGS_ONLY = frozenset(
      "capitalize", "swapcase", "removeprefix", "removesuffix", "ljust", "rjust", "expandtabs", "rfind", "rindex"}
 )  # fmt: skip
 _SHARED = frozenset({"strip", "replace", "find", "split", "count", "index", "join", "partition", "title", "center"})
+
+_KNOWS_BYTES = (2, 10)  # the first version that compiles a constant of bytes
 
 
 class StringMethods(Rule):
@@ -55,7 +58,8 @@ class StringMethods(Rule):
 
     ## When it is unsafe
 
-    When it is not known whether the value is a string.
+    When it is not known whether the value is a string. For bytes and MindSpore before 2.10 there is no rewrite: they do
+    not compile.
 
     ## References
 
@@ -98,6 +102,12 @@ class StringMethods(Rule):
             return
         rewrite = context.rewrite()
         if isinstance(value, bytes):
+            if isinstance(node.args[0], ast.Name) and numbers(context.options.target_version) < _KNOWS_BYTES:
+                # What the name was given is what does not compile.
+                title = "Keep bytes out of the graph: count them in `__init__`"
+                fix = rewrite.manual(title, "MindSpore before 2.10 compiles no bytes")
+                yield context.finding(self, node, "bytes do not compile before MindSpore 2.10", fixes=(fix,))
+                return
             # The compiler turns bytes into a string.
             rewrite.replace(node, str(len(value)), context.parent(node))
             fix = rewrite.unsafe("Write the number", "the bytes may change without it")

@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, ClassVar
 
+from ..knowledge.behaviours import behaviours
 from .finding import Consequence, Finding
 
 if TYPE_CHECKING:
@@ -65,13 +66,15 @@ class Rule:
 
     @classmethod
     def page(cls) -> str:
-        """The rule's page: its docstring."""
-        return inspect.cleandoc(cls.__doc__ or "")
+        """The rule's page: its docstring, and what other versions of MindSpore do."""
+        page = inspect.cleandoc(cls.__doc__ or "")
+        others = "\n".join(f"- MindSpore {b.versions}: {b.says}" for b in behaviours(cls.code))
+        return f"{page}\n\n## Other versions\n\n{others}" if others else page
 
     @classmethod
     def summary(cls) -> str:
         """The first sentence of the page."""
-        return cls.page().split("\n\n", 1)[0].replace("\n", " ")
+        return inspect.cleandoc(cls.__doc__ or "").split("\n\n", 1)[0].replace("\n", " ")
 
     @classmethod
     def family(cls) -> str:

@@ -77,9 +77,9 @@ def _measure(request: dict[str, Any]) -> dict[str, Any]:
     attribute that gets a new Cell, or empty), `more` (whether to go on after the first call).
 
     Returns seconds: `first`, and with `more`: `step`, `head` (until a new head's output is there), `batch` (the
-    first call with one row less) and `head_batch` (of the head alone, two rows less); `compiled`, the graphs of
-    each, `cpu`, its CPU seconds; `stale` (whether a new head changed nothing until the whole was made anew) and
-    `memory` (peak, in MB).
+    first call with one row less) and `head_batch` (of the head with two rows less; of the whole where the head is no
+    graph of its own, since nothing else compiles the head for them); `compiled`, the graphs of each, `cpu`, its CPU
+    seconds; `stale` (whether a new head changed nothing until the whole was made anew) and `memory` (peak, in MB).
     """
     compilations = _Compilations()
     module = loading.load_module(request["tree"], request["file"])
@@ -199,8 +199,10 @@ def _other_batch(
     if seen and not isinstance(seen[0], dict):
         given = [less(value, 2) for value in seen[0]]
         clock.time("head_batch", lambda: step(part, given, {}))
-        if not clock.found["compiled"]["head_batch"]:  # it is no graph
-            del clock.found["head_batch"]
+        if not clock.found["compiled"]["head_batch"]:  # it is no graph of its own
+            rest = [less(value, 2) for value in args]
+            others = {key: less(value, 2) for key, value in kwargs.items()}
+            clock.time("head_batch", lambda: step(target, rest, others))
     fewer = [less(value) for value in args]
     named = {key: less(value) for key, value in kwargs.items()}
     clock.time("batch", lambda: step(target, fewer, named))
