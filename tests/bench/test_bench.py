@@ -63,7 +63,10 @@ def test_it_counts_graphs_and_sees_a_stale_head(tmp_path, mindspore_python):
         assert (before["compiled"]["first"], after["compiled"]["first"]) == (1, 2)
         assert before["stale"] and not after["stale"]
         assert after["compiled"]["head"] == 1
-        assert {"first", "head", "batch", "step", "memory"} <= before["medians"].keys()
+        # A shape that only the head sees: the one graph is compiled whole for it, of the units the head alone.
+        assert (before["compiled"]["head_batch"], after["compiled"]["head_batch"]) == (1, 1)
+        assert {"first", "head", "batch", "head_batch", "step", "memory"} <= before["medians"].keys()
+        assert {"first", "head", "batch", "head_batch", "step", "memory"} <= after["medians"].keys()
 
 
 def test_nothing_to_split_is_measured_all_the_same(tmp_path, mindspore_python):

@@ -11,9 +11,9 @@ from graphward.rules.module_context import ModuleContext
 from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
+from ._datasets import assigned, comes_from, context_of, values_of
 from ._wrappers import compiled, reads
 
-_ITERATORS = frozenset({"create_tuple_iterator", "create_dict_iterator"})
 _GRADIENTS = frozenset({"value_and_grad", "grad", "GradOperation", "TrainOneStepCell"})
 _DEPTH = 3
 
@@ -23,8 +23,9 @@ class BatchRemainder(Rule):
 
     ## What it finds
 
-    `dataset.batch(n)` without `drop_remainder`, of a dataset of `mindspore.dataset`, when a loop over it in the same
-    file calls a compiled function, or `Model.train` takes it. The dataset may come from a function of the file.
+    `dataset.batch(n)` without `drop_remainder`, of a dataset of `mindspore.dataset`, when a loop over it calls a
+    compiled function, or `Model.train` takes it. The dataset may come from a function of this file or of another one
+    of the project, and be handed to a function as an argument.
 
     ## Why
 
@@ -62,21 +63,55 @@ class BatchRemainder(Rule):
     code = "GW630"
     name = "batch-remainder"
     consequence = Consequence.PERFORMANCE
-    triggers = (b".batch(",)
+    # The loop may stand in another file, which is read for what it says of compiling.
+    triggers = (b".batch(", b"jit", b".train(")
 
     def visit_module(self, context: ModuleContext) -> Iterable[Finding]:
-        calls = [c for c in context.calls if _is_batch(c)]
-        if not calls or b"mindspore.dataset" not in _imports(context):
+        if b".batch(" not in context.module.source.utf8 or b"mindspore.dataset" not in _imports(context):
             return
-        consumers = list(_consumers(context))
+        calls = [c for c in context.calls if _is_batch(c)]
         for call in calls:
             if not _is_dataset(context, call.func.value, _DEPTH):  # type: ignore[attr-defined]
                 continue
-            for value, training in consumers:
-                if _comes_from(context, value, call, _DEPTH):
-                    message = "the last batch may be smaller: another shape, for which the step compiles again"
-                    yield context.finding(self, call, message, fixes=(_fix(context, call, training),))
-                    break
+            names = _makers(context, call)
+            found = [
+                training for other, value, training in _everywhere(context, names)
+                if comes_from(context, other, value, call, _DEPTH, names)
+            ]  # fmt: skip
+            if found:
+                message = "the last batch may be smaller: another shape, for which the step compiles again"
+                yield context.finding(self, call, message, fixes=(_fix(context, call, all(found)),))
+
+
+def _makers(context: ModuleContext, call: ast.Call) -> frozenset[str]:
+    """The functions of the file that may return what a call gives: the one around it, and those that call that."""
+    around = context.function_at(call)
+    if around is None:
+        return frozenset()
+    found = {around.name}
+    for _ in range(_DEPTH):
+        found |= {
+            f.name for f in context.module.functions
+            for n in f.nodes if isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id in found
+        }  # fmt: skip
+    return frozenset(found)
+
+
+def _everywhere(
+    context: ModuleContext, names: frozenset[str]
+) -> Iterator[tuple[ModuleContext, ast.expr, bool]]:
+    """The consumers of this file, and of others that name a function which may give the dataset."""
+    modules = [context.module]
+    modules += [
+        m for m in list(context.project.modules.values())
+        if m is not context.module and b"mindspore" in m.source.utf8
+        and (b"jit" in m.source.utf8 or b".train(" in m.source.utf8)
+        and any(name.encode() in m.source.utf8 for name in names)
+    ]  # fmt: skip
+    for module in modules:
+        other = context_of(context, module)
+        for value, training in _consumers(other):
+            yield other, value, training
 
 
 def _imports(context: ModuleContext) -> bytes:
@@ -104,7 +139,7 @@ def _consumers(context: ModuleContext) -> Iterator[tuple[ast.expr, bool]]:
 
 
 def _is_model(context: ModuleContext, node: ast.expr) -> bool:
-    value = _assigned(context, node) if isinstance(node, ast.Name) else [node]
+    value = assigned(context, node) if isinstance(node, ast.Name) else [node]
     return any(
         isinstance(v, ast.Call) and isinstance(v.func, (ast.Name, ast.Attribute))
         and context.names_at(v, "").resolve(v.func) in ("mindspore.Model", "mindspore.train.Model")
@@ -120,7 +155,7 @@ def _trains(context: ModuleContext, step: FunctionInfo, depth: int) -> bool:
             return True
         if isinstance(node, ast.Name) and depth and not step.names.is_local(name):
             scope = step.outer
-            values = [v for f in ([scope] if scope else []) for v in _values(f.statements, name)]
+            values = [v for f in ([scope] if scope else []) for v in values_of(f.statements, name)]
             values += [context.module.assignments[name]] if name in context.module.assignments else []
             if any(_GRADIENTS & _named(value) for value in values):
                 return True
@@ -135,28 +170,6 @@ def _named(node: ast.AST) -> set[str]:
     return found | {n.attr for n in ast.walk(node) if isinstance(n, ast.Attribute)}
 
 
-def _values(statements: Iterable[ast.stmt], name: str) -> list[ast.expr]:
-    return [
-        s.value for s in statements
-        if isinstance(s, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in s.targets)
-    ]  # fmt: skip
-
-
-def _assigned(context: ModuleContext, name: ast.Name) -> list[ast.expr]:
-    """Everything that is assigned to a variable in the function around it, or at module level."""
-    function = context.function_at(name)
-    while function is not None:
-        found = _values(function.statements, name.id)
-        if found:
-            return found
-        function = function.outer
-    return [
-        s.value for s in context.nodes
-        if isinstance(s, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name.id for t in s.targets)
-        and context.function_at(s) is None
-    ]  # fmt: skip
-
-
 def _is_dataset(context: ModuleContext, node: ast.expr, depth: int) -> bool:
     """Whether a value is a dataset of MindSpore's: made by it, or by methods of one."""
     while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
@@ -166,7 +179,7 @@ def _is_dataset(context: ModuleContext, node: ast.expr, depth: int) -> bool:
     if isinstance(node, ast.Call):
         return (context.names_at(node, "").resolve(node.func) or "").startswith("mindspore.dataset.")
     if isinstance(node, ast.Name) and depth:
-        others = (v for v in _assigned(context, node) if not _calls_itself(v, node.id))
+        others = (v for v in assigned(context, node) if not _calls_itself(v, node.id))
         return any(_is_dataset(context, value, depth - 1) for value in others)
     return False
 
@@ -176,35 +189,6 @@ def _calls_itself(value: ast.expr, name: str) -> bool:
     while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
         value = value.func.value
     return isinstance(value, ast.Name) and value.id == name
-
-
-def _comes_from(context: ModuleContext, node: ast.expr, call: ast.Call, depth: int) -> bool:
-    """Whether a value is what `call` gave, further methods on it included."""
-    while isinstance(node, ast.Call):
-        if node is call:
-            return True
-        if isinstance(node.func, ast.Attribute):
-            if node.func.attr in _ITERATORS or not (context.names_at(node, "").resolve(node.func) or ""):
-                node = node.func.value
-                continue
-            return False
-        if isinstance(node.func, ast.Name) and node.func.id in ("enumerate", "tqdm", "iter") and node.args:
-            node = node.args[0]
-            continue
-        return depth > 0 and _made_by(context, node, call, depth)
-    if isinstance(node, ast.Name) and depth:
-        values = (value for value in _assigned(context, node) if value is not node)
-        return any(_comes_from(context, value, call, depth - 1) for value in values)
-    return False
-
-
-def _made_by(context: ModuleContext, node: ast.Call, call: ast.Call, depth: int) -> bool:
-    """Whether a function of the file returns what `call` gives."""
-    maker = context.module.definitions.get(node.func.id) if isinstance(node.func, ast.Name) else None
-    if not isinstance(maker, FunctionInfo):
-        return False
-    returned = [s.value for s in maker.statements if isinstance(s, ast.Return) and s.value is not None]
-    return any(_comes_from(context, value, call, depth - 1) for value in returned)
 
 
 def _fix(context: ModuleContext, call: ast.Call, training: bool) -> Fix:

@@ -1,8 +1,9 @@
-"""GW613: a training step that nothing compiles."""
+"""GW613: a training or inference step that nothing compiles."""
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator
 
 from graphward.analysis.module import FunctionInfo
@@ -12,20 +13,25 @@ from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
 from ..units._roots import jit_roots
+from ._inference import cells_in_loops
 from ._wrappers import is_compiled, loops_around, only_value, visible
 
 _GRADIENTS = frozenset({"mindspore.value_and_grad", "mindspore.ops.value_and_grad"})
 # What says that something is compiled, or that the mode is somebody else's choice.
-_COMPILED = (b"GRAPH_MODE", b"jit", b"ms_function", b"set_context", b"context.", b"Model(")
+_COMPILED = (b"GRAPH_MODE", b"jit", b"ms_function", b"Model(")
+_MODE = re.compile(rb"\bmode\s*=")
 
 
 class TrainingStep(Rule):
-    """A loop trains in PyNative: no part of the step is compiled.
+    """A loop trains or infers in PyNative: no part of the step is compiled.
 
     ## What it finds
 
     A loop that calls what `value_and_grad` gave, or a function of the file that does, in a file where nothing is
-    compiled and no mode is set.
+    compiled and no mode is set; and a loop that calls a Cell of the project for each batch, itself, through a function
+    of the file (`predict(net, x)`) or through a parameter (`evaluate(net, data)`). A Cell of fewer than twelve
+    operators, and one whose `construct` has to stay in Python, are left alone; so is everything where a file of the
+    project asks for Graph Mode.
 
     ## Why
 
@@ -65,14 +71,37 @@ class TrainingStep(Rule):
     code = "GW613"
     name = "training-step-without-jit"
     consequence = Consequence.INFO
-    triggers = (b"value_and_grad",)
+    # What trains, and what scripts that infer have: a checkpoint, a training flag, a data set, or the Cell itself.
+    triggers = (b"value_and_grad", b"load_checkpoint", b"set_train", b"_iterator(", b"def construct")
 
     def visit_module(self, context: ModuleContext) -> Iterable[Finding]:
         data = context.module.source.utf8
-        if any(marker in data for marker in _COMPILED) or b"value_and_grad" not in data:
+        if any(marker in data for marker in _COMPILED) or _MODE.search(data) or b"mindspore" not in data:
             return
-        if jit_roots(context.inference):  # parts of the step are graphs of their own, in other files
+        # Parts of the step may be graphs of their own, in other files, and the mode may be set there.
+        elsewhere: bool = context.once(TrainingStep, lambda: _graph_mode(context))
+        if elsewhere or jit_roots(context.inference):
             return
+        if b"value_and_grad" in data:
+            yield from self._training(context)
+        yield from self._inference(context)
+
+    def _inference(self, context: ModuleContext) -> Iterator[Finding]:
+        told: set[FunctionInfo] = set()
+        for call, construct in cells_in_loops(context):
+            if construct in told:
+                continue
+            told.add(construct)
+            name = construct.owner.name if construct.owner else construct.qualname
+            message = f"{name} runs in PyNative for each batch: no part of it is compiled"
+            if construct.module is context.module:
+                fix = _fix(context, construct)
+            else:
+                advice = f"put @jit on {construct.qualname} in {construct.module.path.name}"
+                fix = context.rewrite().manual("Compile the network", advice)
+            yield context.finding(self, call, message, fixes=(fix,))
+
+    def _training(self, context: ModuleContext) -> Iterator[Finding]:
         told: set[FunctionInfo] = set()
         for call in context.calls:
             if not isinstance(call.func, ast.Name):
@@ -94,6 +123,11 @@ class TrainingStep(Rule):
                     told.add(step)
                     message = f"{step.name} trains in PyNative: no part of it is compiled"
                     yield context.finding(self, call, message, fixes=(_fix(context, step),))
+
+
+def _graph_mode(context: ModuleContext) -> bool:
+    """Whether a file of the project asks for Graph Mode."""
+    return any(b"GRAPH_MODE" in module.source.utf8 for module in list(context.project.modules.values()))
 
 
 def _gradients(context: ModuleContext, function: FunctionInfo) -> Iterator[ast.Call]:

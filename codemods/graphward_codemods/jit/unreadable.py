@@ -3,31 +3,55 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
-from graphward.analysis.names import all_arguments
+from graphward.analysis.module import FunctionInfo
+from graphward.knowledge.names import JIT_NAMES
 from graphward.rules.finding import Consequence, Finding
 from graphward.rules.module_context import ModuleContext
 from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
-from .._blocks import CannotRewrite, comments_of, insert_before, replace_statement
+from ._methods import call_it_self, class_method_to_static, property_over_method, static_above
+from ._unreadable import derived_lambdas, unread
 from ._wrappers import wrapping_calls
+
+_PROPERTIES = frozenset({"property", "functools.cached_property", "mindspore.ops.cached_property"})
+_CACHES = frozenset({"functools.lru_cache", "functools.cache"})
+_IN_PYTHON = "it runs in Python, and is not compiled"
 
 
 class UnreadableFunction(Rule):
-    """`jit` is given a lambda, whose source it cannot read.
+    """`jit` is given what it cannot read: the call fails, or runs in Python without a word.
 
     ## What it finds
 
-    `jit(lambda x: x + 1)`, wherever it stands. `double = lambda x: x * 2` and then `jit(double)` is read.
+    What fails:
+
+    - a lambda in the call of `jit`, in a list, tuple or dict, as one of several on a line, returned by a function, and
+      in `grad(lambda ...)`, `value_and_grad` or `vmap` where graph code reads the result;
+    - what `exec` or `eval` made from text;
+    - a class method, a property, and a method whose first parameter is not called `self`.
+
+    What is not compiled, and runs as it is:
+
+    - partial objects, instances with `__call__`, functions built into Python or of `operator`, `math` and `numpy`;
+    - what stands below `@jit` as an object: `@staticmethod`, `@classmethod`, `@lru_cache`.
+
+    `double = lambda x: x * 2` and then `jit(double)` is read, and so are bound methods, Cells and their `construct`,
+    functions under `functools.wraps`, and what `grad` or `vmap` makes of a `def`.
 
     ## Why
 
     The compiler asks Python for the lines of the function and expects them to be a function or an assignment of one
-    lambda (MindSpore 2.7 and 2.10):
+    lambda (MindSpore 2.10; for a lambda 2.7 too):
 
         TypeError: Parse Lambda Function Fail. Node type must be Lambda, but got Call.
+        OSError: Mindspore can not compile temporary source code in terminal.
+        TypeError: The parameters number of the function is 2, but the number of provided arguments is 1.
+
+    A property looks the compiled function up by its name, gets itself, and ends in a RecursionError. Objects that are
+    no functions are called: MindSpore 2.10 compiled no graph for any of those above.
 
     ## Example
 
@@ -41,85 +65,87 @@ class UnreadableFunction(Rule):
 
     ## What the rewrite assumes
 
-    Nothing: a function that returns the lambda's value is the same function.
+    Nothing for a lambda: a function that returns its value is the same function. For a class method, that it is meant
+    to be called on its own class.
 
     ## When it is unsafe
 
-    Never. Where no statement can stand before it (in a comprehension, or after `else` on one line) it is left to you.
+    Where it was not compiled before, and where a class method named its class by `cls`. Where no statement can stand
+    before a lambda (in a comprehension, or after `else` on one line), and for text that is executed, it is left to you.
 
     ## References
 
-    `mindspore.jit`. Measured on MindSpore 2.7 and 2.10 CPU.
+    `mindspore.jit`. Measured on MindSpore 2.10 CPU, with compilations counted; lambdas on 2.7 too.
     """
 
     code = "GW614"
     name = "unreadable-function"
     consequence = Consequence.ERROR
-    triggers = (b"lambda",)
+    triggers = (b"lambda", b"jit", b"ms_function")
 
     def visit_module(self, context: ModuleContext) -> Iterable[Finding]:
-        for call, function in wrapping_calls(context):
-            if isinstance(function, ast.Lambda):
-                message = "jit cannot read a lambda in its own call: it does not compile"
-                yield context.finding(self, function, message, fixes=(_fix(context, call, function),))
+        data = context.module.source.utf8
+        told: set[int] = set()
+        if b"jit" in data or b"ms_function" in data:
+            for call, given in wrapping_calls(context):
+                found = unread(context, call, given)
+                if found is not None:
+                    told.add(id(found.node))
+                    weight = None if found.fails else Consequence.PERFORMANCE
+                    yield context.finding(self, found.node, found.why, fixes=(found.fix,), consequence=weight)
+            yield from self._decorated(context)
+        if b"lambda" in data:
+            for found in derived_lambdas(context):
+                if id(found.node) not in told:
+                    yield context.finding(self, found.node, found.why, fixes=(found.fix,))
+
+    def _decorated(self, context: ModuleContext) -> Iterator[Finding]:
+        for function in context.module.functions:
+            if len(function.node.decorator_list) == 0:
+                continue
+            names = [name for name, _ in function.decorators]
+            at = next((i for i, name in enumerate(names) if name in JIT_NAMES), None)
+            if at is None:
+                continue
+            jit = function.decorators[at][1]
+            found = _method(context, function, names, at, jit)
+            if found is not None:
+                message, fix, fails = found
+                weight = None if fails else Consequence.PERFORMANCE
+                yield context.finding(self, jit, message, fixes=(fix,), consequence=weight)
 
 
-def _fix(context: ModuleContext, call: ast.Call, function: ast.Lambda) -> Fix:
-    title = "Make it a function"
-    rewrite = context.rewrite()
-    statement = context.statement(call)
-    module = context.module
-    try:
-        if any(isinstance(n, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda))
-               for n in _between(context, call, statement)):  # fmt: skip
-            raise CannotRewrite("it stands in a comprehension or another lambda")
-        name = _target(statement, call)
-        indent = module.source.indent(statement.lineno)
-        step = "\t" if "\n\t" in module.source.text else "    "
-        parameters = module.source.utf8[module.start(function) + 6 : module.start(function.body)].decode()
-        head = parameters.rpartition(":")[0].strip()
-        body = [f"return {context.text(function.body)}"]
-        if "\n" in context.text(function.body):
-            body = [f"return ({context.text(function.body)})"]
-        if any(line in comments_of(module) for line in range(function.lineno, function.end_lineno or 0)):
-            raise CannotRewrite("there are comments in it")
-        if name:
-            lines = [f"@{_decorator(context, call, function)}", f"def {name}({head}):", *(step + b for b in body)]
-            replace_statement(context, rewrite, statement, [indent + line for line in lines])
-        else:
-            name = _fresh(context, "compiled")
-            insert_before(context, rewrite, statement, [f"def {name}({head}):", *(step + b for b in body)])
-            rewrite.replace_span(module.start(function), module.end(function), name)
-    except CannotRewrite as reason:
-        return context.rewrite().manual(title, f"not changed by itself: {reason}")
-    return rewrite.safe(title)
+def _method(
+    context: ModuleContext, function: FunctionInfo, names: list[str], at: int, jit: ast.expr
+) -> tuple[str, Fix, bool] | None:
+    """What is wrong with a function whose decorators are `names`, the one at `at` being `jit`; its fix; whether a call
+    fails."""
+    above, below = set(names[:at]), set(names[at + 1 :])
+    cell = function.owner is not None and context.project.is_cell(function.owner)
+    if "classmethod" in above and not cell:  # of a Cell, GW213 tells
+        message = f"{function.name} is a class method, whose class the compiler does not hand over: it does not compile"
+        return message, class_method_to_static(context, function, jit), True
+    if above & _PROPERTIES:
+        message = f"{function.name} is a property: the compiled function calls itself, and a RecursionError ends it"
+        return message, property_over_method(context, function), True
+    if "classmethod" in below:
+        message = f"jit stands above classmethod, which makes {function.name} no function: {_IN_PYTHON}"
+        return message, class_method_to_static(context, function, jit), False
+    if "staticmethod" in below:
+        message = f"jit stands above staticmethod, which makes {function.name} no function: {_IN_PYTHON}"
+        two = len(names) == 2
+        fix = static_above(context, function) if two else _by_hand(context, "put jit below staticmethod")
+        return message, fix, False
+    if below & _CACHES:
+        message = f"jit stands above a cache, which makes {function.name} no function: {_IN_PYTHON}"
+        return message, _by_hand(context, "take the cache away: jit keeps its graphs by itself"), False
+    if function.owner is not None and not cell and function.node.args.args and function.receiver not in (None, "self"):
+        if "classmethod" in above or function.node.args.posonlyargs:
+            return None
+        message = f"the first parameter of {function.name} is not called self, which the compiler wants"
+        return message, call_it_self(context, function), True
+    return None
 
 
-def _between(context: ModuleContext, node: ast.AST, statement: ast.stmt) -> Iterable[ast.AST]:
-    for outer in context.around(node):
-        if outer is statement:
-            return
-        yield outer
-
-
-def _target(statement: ast.stmt, call: ast.Call) -> str:
-    """The variable of `variable = jit(lambda ...)`, else empty."""
-    if isinstance(statement, ast.Assign) and statement.value is call and len(statement.targets) == 1:
-        target = statement.targets[0]
-        return target.id if isinstance(target, ast.Name) else ""
-    return ""
-
-
-def _decorator(context: ModuleContext, call: ast.Call, function: ast.Lambda) -> str:
-    """`jit` with its other arguments, as a decorator."""
-    if isinstance(call.func, ast.Call):
-        return context.text(call.func)
-    keywords = [context.text(k) for k in call.keywords if k.value is not function]
-    return context.text(call.func) + (f"({', '.join(keywords)})" if keywords else "")
-
-
-def _fresh(context: ModuleContext, wanted: str) -> str:
-    taken = context.module.global_names | set(context.module.definitions) | set(context.module.names.aliases)
-    taken |= {a.arg for f in context.module.functions for a in all_arguments(f.node.args)}
-    names = [wanted, *(f"{wanted}_{number}" for number in range(2, 100))]
-    return next(name for name in names if name not in taken)
+def _by_hand(context: ModuleContext, advice: str) -> Fix:
+    return context.rewrite().manual("Leave jit a function", advice)

@@ -7,7 +7,7 @@ import ast
 from graphward.analysis.inference import Inference
 from graphward.analysis.module import ClassInfo, FunctionInfo, Module
 from graphward.analysis.tree import preorder
-from graphward.rules.context import FunctionContext
+from graphward.rules.context import Context
 from graphward.rules.rewrite import Rewrite
 
 from .._blocks import CannotRewrite, block_lines, first_line, indent_of, last_line, stands_alone, step_of
@@ -31,7 +31,11 @@ _TRAINING = (
 class Writer:
     """Writes what of a split stands in one module."""
 
-    def __init__(self, context: FunctionContext, split: Split, names: tuple[str, ...] = ()):
+    def __init__(
+        self, context: Context, split: Split, names: tuple[str, ...] = (), *, mode: ast.expr | None = None
+    ):  # fmt: skip
+        """`mode` is what says GRAPH_MODE in this file, where no jit but the mode makes the graph."""
+        self.mode = mode
         self.context = context
         self.inference: Inference = context.inference
         self.module: Module = context.module
@@ -50,7 +54,10 @@ class Writer:
         for level in self.split.levels:
             if level.function.module is self.module:
                 self._make_plain(level, decorator)
-        if root.function.module is self.module:
+        if self.mode is not None:
+            start, end = self.module.start(self.mode), self.module.end(self.mode)
+            self.rewrite.replace_span(start, end, self.rewrite.spell("mindspore.PYNATIVE_MODE"))
+        elif root.function.module is self.module:
             self._take_away(root)
         for function, lines in self._above.items():
             text = "".join(f"{line}{self.module.source.newline}" for line in lines)

@@ -6,13 +6,15 @@ import ast
 from collections.abc import Iterable
 
 from graphward.analysis.module import FunctionInfo
-from graphward.rules.context import FunctionContext
+from graphward.rules.context import Context, FunctionContext
 from graphward.rules.finding import Consequence, Finding
+from graphward.rules.module_context import ModuleContext
 from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
 from .._blocks import CannotRewrite
 from ._boundaries import jit_decorator
+from ._graph_mode import ModeSplit, mode_splits
 from ._naming import names_of_runs
 from ._splits import Split, splits
 from ._writing import Writer
@@ -29,6 +31,12 @@ class MonolithicJit(Rule):
     in operators, loops over layers included. Said, and left alone: graphs of fewer than twelve operators, parts between
     which a tuple or a dict of tensors is handed on or too many values are live, parts that another graph holds as well,
     and what `Model` or `data_sink` runs as one.
+
+    A `construct` without `jit` is one graph too where a script of the project sets `GRAPH_MODE` and calls the Cell.
+    Measured on MindSpore 2.10: in Graph Mode the Cell that is called is compiled whole, `@jit` on its sub-Cells counts
+    for nothing, and a new head is not seen; the same Cells in PyNative compile two graphs, and one more for the new
+    head. So the split takes the mode with it: with `run-mode = "jit"` in `[tool.graphward]`, or with `--units`, the
+    line of the mode is changed and the parts get `@jit`, where all stands in one file; else what to change is said.
 
     ## Why
 
@@ -96,7 +104,25 @@ class MonolithicJit(Rule):
     code = "GW601"
     name = "monolithic-jit"
     consequence = Consequence.PERFORMANCE
-    triggers = (b"jit", b"def construct")
+    triggers = (b"jit", b"def construct", b"GRAPH_MODE")
+
+    def visit_module(self, context: ModuleContext) -> Iterable[Finding]:
+        if b"def construct" not in context.module.source.utf8:
+            return
+        for found in mode_splits(context.inference, context.options.units):
+            if found.split.root.function.module is context.module:
+                yield self._by_mode(context, found)
+
+    def _by_mode(self, context: ModuleContext, found: ModeSplit) -> Finding:
+        split, root = found.split, found.split.root
+        why = f"as {found.place} sets Graph Mode"
+        what = f"{root.function.qualname} is one graph of about {split.size} operators, {why}"
+        if split.problem:
+            message = f"{what}, and stays one: {split.problem}"
+            return context.finding(self, root.place, message, consequence=Consequence.INFO)
+        names = _titles(context, split)
+        message = f"{what}: a change in one of {', '.join(names)} compiles all of it again"
+        return context.finding(self, root.place, message, fixes=(_fix_of_mode(context, found, names),))
 
     def visit_function(self, context: FunctionContext) -> Iterable[Finding]:
         here = context.once(_by_function, lambda: _by_function(context))
@@ -145,7 +171,24 @@ def _by_function(context: FunctionContext) -> dict[FunctionInfo, list[Split]]:
     return found
 
 
-def _titles(context: FunctionContext, split: Split) -> list[str]:
+def _fix_of_mode(context: ModuleContext, found: ModeSplit, names: list[str]) -> Fix:
+    title = f"Make {', '.join(names)} graphs of their own"
+    options = context.options
+    here = {u.function.module for u in found.split.units} | {found.script, found.split.root.function.module}
+    if here != {context.module} or not (options.units or options.run_mode == "jit"):
+        advice = (f"in Graph Mode the Cell that is called is compiled whole, @jit inside of it counts for nothing; set "
+                  f"PYNATIVE_MODE at {found.place} and put @jit on these parts (run-mode = \"jit\" in "
+                  f"[tool.graphward], or --units, does it where all stands in one file)")  # fmt: skip
+        return context.rewrite().manual(title, advice)
+    try:
+        rewrite = Writer(context, found.split, options.unit_names, mode=found.mode).write()
+    except CannotRewrite as reason:
+        return context.rewrite().manual(title, f"not split by itself: {reason}")
+    eager = "what else the script computes runs in PyNative, operator by operator"
+    return rewrite.unsafe(title, eager, compile_units=True)
+
+
+def _titles(context: Context, split: Split) -> list[str]:
     """The units by name, those that are cut out with their first line."""
     cut = names_of_runs(context.inference, split, context.options.unit_names)
     runs = [f"{name} (line {run.statements[0].lineno})" for run, name in cut.items()]

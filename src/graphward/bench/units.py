@@ -14,7 +14,7 @@ from .split import Versions
 Progress = Callable[[int, int, str], None]
 ROWS = {
     "first": "first call, compiled", "head": "a new head in the live process", "batch": "first call with another batch",
-    "head_batch": "the head alone, another batch", "step": "step", "memory": "peak memory, MB",
+    "head_batch": "another batch for the head only", "step": "step", "memory": "peak memory, MB",
     "cold": "rerun, no cache", "warm": "rerun, compile cache", "edited": "rerun after an edit, compile cache",
 }  # fmt: skip
 _CACHE = ("cold", "warm", "edited")

@@ -147,3 +147,141 @@ def test_a_recorded_run_decides_about_dynamic_shapes(mindspore_python: str, tmp_
     subprocess.run(fix, cwd=tmp_path, capture_output=True, timeout=60, check=False)
     after = subprocess.run([mindspore_python, "run.py"], cwd=tmp_path, capture_output=True, text=True, timeout=120)
     assert "graphs 1" in after.stdout, after.stderr[-500:]
+
+
+def test_a_data_set_is_followed_into_other_files(tmp_path: Path):
+    (tmp_path / "data.py").write_text(dedent("""
+        import mindspore.dataset as ds
+
+
+        def load(path):
+            images = ds.Cifar10Dataset(path)
+            return images.batch(32)
+
+
+        def create_dataset(path):
+            return load(path).repeat(2)
+
+
+        def for_model(path):
+            return ds.MnistDataset(path).batch(16)
+
+
+        def unused(path):
+            return ds.MnistDataset(path).batch(8)
+    """))
+    (tmp_path / "train.py").write_text(dedent("""
+        import data
+        import mindspore as ms
+        from data import create_dataset
+        from mindspore import nn
+
+        net = nn.Dense(3, 4)
+        grad_fn = ms.value_and_grad(net)
+
+
+        @ms.jit
+        def step(x):
+            return grad_fn(x)
+
+
+        def train(dataset):
+            for x, y in dataset.create_tuple_iterator():
+                step(x)
+
+
+        train(create_dataset("d"))
+        model = ms.Model(net)
+        model.train(2, data.for_model("d"))
+    """))
+    config = Config(root=tmp_path, select=("GW630",))
+    files = sorted(tmp_path.glob("*.py"))
+    result = check(Workspace(files), selected_rules(("GW630",), (), config.target_version), config)
+    told = [(path.name, entry.source.position(f.span.start)[0], f.fixes[0].applicability.value)
+            for path, entry in result.files.items() for f in entry.findings]  # fmt: skip
+    assert told == [("data.py", 7, "unsafe"), ("data.py", 15, "unsafe")]
+
+
+def test_what_jit_ran_in_python_is_compiled_then(mindspore_python: str, tmp_path: Path):
+    """Objects that are no functions: not one graph before, one for each call after."""
+    net = tmp_path / "net.py"
+    net.write_text(dedent("""
+        import functools
+        import os
+        import sys
+
+        import numpy as np
+        from mindspore import Tensor, jit
+
+        try:
+            from mindspore.graph import api
+        except ImportError:
+            from mindspore.common import api
+
+
+        def scaled(factor, x, shift=1.0):
+            return x * factor + shift
+
+
+        class Scaling:
+            @jit
+            @staticmethod
+            def fixed(x):
+                return x * 2
+
+            def __call__(self, x):
+                return x * 3
+
+
+        scaling = Scaling()
+        halved = functools.partial(scaled, 0.5, shift=2.0)
+        steps = [jit(halved), jit(scaling), scaling.fixed, jit(functools.partial(scaled, 4.0))]
+        values = [float(step(Tensor(np.ones(1, np.float32)))[0]) for step in steps]
+        print("values", values, "graphs", len(api.ms_compile_cache))
+        sys.stdout.flush()
+        os._exit(0)
+    """))
+    run = [mindspore_python, "net.py"]
+    before = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, timeout=120).stdout
+    script = "from graphward.cli.app import main; main()"
+    fix = [sys.executable, "-c", script, "fix", "--select", "GW614", "--unsafe-fixes", "--write", "net.py"]
+    subprocess.run(fix, cwd=tmp_path, capture_output=True, timeout=60, check=False)
+    after = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, timeout=120).stdout
+    values = "values [2.5, 3.0, 2.0, 5.0] graphs "
+    assert (values + "0" in before, values + "4" in after) == (True, True), before + after
+
+
+@pytest.mark.parametrize(
+    ("mode", "codes"),
+    [("ms.set_context(device_target='CPU')", {"GW613"}), ("ms.set_context(mode=ms.GRAPH_MODE)", set()),
+     ("model = ms.Model(net)", set())],
+)  # fmt: skip
+def test_inference_without_jit_is_told_where_no_mode_is_set(tmp_path: Path, mode: str, codes: set[str]):
+    (tmp_path / "infer.py").write_text(dedent(f"""
+        import mindspore as ms
+        from net import Encoder
+
+        net = Encoder()
+        {mode}
+        ms.load_checkpoint("a.ckpt", net)
+        for batch in []:
+            logits = net(batch)
+    """))
+    (tmp_path / "net.py").write_text(dedent("""
+        from mindspore import nn, ops
+
+
+        class Encoder(nn.Cell):
+            def __init__(self):
+                super().__init__()
+                self.layers = nn.CellList([nn.Dense(4, 4) for _ in range(8)])
+
+            def construct(self, x):
+                for layer in self.layers:
+                    x = ops.relu(layer(x))
+                return x
+    """))
+    config = Config(root=tmp_path, select=("GW613",))
+    files = sorted(tmp_path.glob("*.py"))
+    result = check(Workspace(files), selected_rules(("GW613",), (), config.target_version), config)
+    assert {f.code for _, f in result.all_findings()} == codes

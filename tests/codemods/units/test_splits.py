@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -137,3 +139,64 @@ def test_a_tuple_of_tensors_is_handed_to_no_unit(tmp_path):
     parts = PARTS.replace("return x\n", "return x, x * 2\n").replace("self.dense(h)", "self.dense(h[0] + h[1])")
     after = split(tmp_path, parts=parts, net=NET.format(decorator="@ms.jit"))
     assert "@ms.jit\n    def construct(self, h)" not in after.get("parts", "")
+
+
+MODE = """\
+import os
+import sys
+
+import mindspore as ms
+import numpy as np
+from mindspore import Tensor, nn, ops
+
+{parts}
+
+class Net(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.encoder = Encoder()
+        self.head = Head()
+
+    def construct(self, x):
+        return self.head(self.encoder(x))
+
+
+if __name__ == "__main__":
+    ms.set_context(mode=ms.GRAPH_MODE, device_target="CPU")
+    net = Net()
+    x = Tensor(np.ones((2, 8), np.float32))
+    net(x)
+    net.head = Head(classes=5)
+    print("shape", net(x).shape)
+    sys.stdout.flush()
+    os._exit(0)
+"""
+
+
+def test_a_cell_that_graph_mode_compiles_whole_is_split_with_the_mode(mindspore_python: str, tmp_path: Path):
+    """Before, Graph Mode goes on with the old head; after, the new one is compiled."""
+    net = tmp_path / "net.py"
+    net.write_text(MODE.format(parts=PARTS.partition("\n\n")[2]))
+    run = [mindspore_python, "net.py"]
+    before = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert "shape (2, 3)" in before.stdout, before.stderr[-500:]
+    config = Config(root=tmp_path, select=("GW601",))
+    rules = selected_rules(config.select, (), config.target_version)
+    (found,) = [f for _, f in check(Workspace([net]), rules, config).all_findings()]
+    assert [f.applicability.value for f in found.fixes] == ["manual"]  # Graph Mode is what was asked for
+    told = fix(Workspace([net]), rules, replace(config, run_mode="jit"), within(Applicability.UNSAFE))
+    net.write_bytes(told.changes[net].after.to_bytes())
+    after = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert "shape (2, 5)" in after.stdout, after.stderr[-500:]
+
+
+def test_migrate_proves_a_split_over_files_and_keeps_it(mindspore_python: str, tmp_path: Path):
+    (tmp_path / "parts.py").write_text(PARTS)
+    (tmp_path / "net.py").write_text(NET.format(decorator="@ms.jit"))
+    command = [str(Path(sys.executable).with_name("graphward")), "migrate", "net.py", "parts.py", "--target",
+               "net.py::Net", "--input", "f32[2,8]", "--select", "GW601", "--python", mindspore_python, "--write",
+               "--output-format", "json"]  # fmt: skip
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=180)
+    assert done.returncode in (0, 1), done.stderr
+    assert (tmp_path / "parts.py").read_text().count("@ms.jit") + (tmp_path / "parts.py").read_text().count("@jit") == 2
+    assert "jit" not in (tmp_path / "net.py").read_text().replace("import mindspore as ms", "")
