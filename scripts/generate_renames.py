@@ -121,7 +121,8 @@ def taken(held: Any) -> list[str] | None:
 
 
 def deprecated(modules: dict[str, str]) -> dict[str, dict[str, str]]:
-    """`{public name: {"since": version, "instead": substitute}}`."""
+    """`{name: {"since": version, "instead": substitute}}`, by each path that an import may take; `public` is the short
+    one, where this is not it."""
     import mindspore
 
     root = Path(mindspore.__file__).parent
@@ -132,13 +133,19 @@ def deprecated(modules: dict[str, str]) -> dict[str, dict[str, str]]:
             continue
         top = path.relative_to(root).parts[0]
         for qualname, since, instead in marked(ast.parse(text)):
-            for public in places(qualname, path, HOMES.get(top, ()), modules):
-                found[public] = {"since": since, "instead": instead}
+            mark = {"since": since, "instead": instead}
+            publics = sorted(places(qualname, path, HOMES.get(top, ()), modules), key=len)
+            found.update(dict.fromkeys(publics, mark))
+            if "." not in qualname:
+                # The module that defines it; some operators are exported by no other.
+                defining = ".".join(("mindspore", *path.relative_to(root).with_suffix("").parts, qualname))
+                found[defining] = mark | ({"public": publics[0]} if publics else {})
     return dict(sorted(found.items()))
 
 
 def marked(tree: ast.Module) -> Iterator[tuple[str, str, str]]:
-    """`(qualified name, version, substitute)` of what stands under `@deprecated`; of `__init__`, its class."""
+    """`(qualified name, version, substitute)` of what stands under `@deprecated`; of `__init__` and `__call__`, their
+    class."""
 
     def walk(body: list[ast.stmt], prefix: str) -> Iterator[tuple[str, str, str]]:
         for node in body:
@@ -147,7 +154,8 @@ def marked(tree: ast.Module) -> Iterator[tuple[str, str, str]]:
             for mark in node.decorator_list:
                 if isinstance(mark, ast.Call) and getattr(mark.func, "id", "") == "deprecated" and mark.args:
                     texts = [a.value if isinstance(a, ast.Constant) else "" for a in mark.args[:2]]
-                    name = prefix.rstrip(".") if node.name in ("__init__", "__new__") else prefix + node.name
+                    own = node.name in ("__init__", "__new__", "__call__")
+                    name = prefix.rstrip(".") if own else prefix + node.name
                     yield name, str(texts[0]), str(texts[1] or "") if len(texts) > 1 else ""
             if isinstance(node, ast.ClassDef):
                 yield from walk(node.body, f"{prefix}{node.name}.")

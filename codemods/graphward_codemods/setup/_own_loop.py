@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from graphward.analysis.module import FunctionInfo
@@ -12,6 +13,8 @@ from graphward.rules.rewrite import Rewrite
 from ..jit._wrappers import only_value, visible
 
 _SCALERS = ("loss_scaler", "amp_loss_scaler", "mixed_loss_scaler")
+# A loop that asks whether its gradients are finite, or has a name for the answer.
+_LOOKS = re.compile(rb"\b(?:all_finite|is_finite|finite)\b")
 
 
 class ByHand(Exception):
@@ -151,7 +154,7 @@ def _guard(rewrite: Rewrite, context: ModuleContext, update: ast.Expr, gradients
     step = "\t" if b"\n\t" in source.utf8 else "    "
     asked = f"{rewrite.spell('mindspore.amp.all_finite')}({gradients})"
     lines = [f"finite = {asked}", "if finite:", f"{step}{gradients} = {scaler}.unscale({gradients})", step]
-    if b"finite" in source.utf8:
+    if _LOOKS.search(source.utf8):
         raise ByHand("the file looks for overflows already")
     rewrite.insert(start, f"{source.newline}{indent}".join(lines))
     _below(rewrite, context, update, [f"{scaler}.adjust(finite)"])

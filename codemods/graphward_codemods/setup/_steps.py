@@ -48,7 +48,7 @@ def steps(context: ModuleContext) -> Steps:
     """What the loops of a file call, the outermost functions that compute and do nothing else; of a file whose loops
     compute nothing, what it calls at all."""
     found = Steps()
-    outside = [c for c in context.calls if not _in_cell(context, c)]
+    outside = [c for c in context.calls if not _in_graph_code(context, c)]
     for call in outside:
         if any(True for _ in loops_around(context, call)):
             _look(context, call, found)
@@ -61,10 +61,15 @@ def steps(context: ModuleContext) -> Steps:
     return found
 
 
-def _in_cell(context: ModuleContext, node: ast.AST) -> bool:
-    function = context.function_at(node)
-    owner = function.class_around if function else None
-    return owner is not None and context.project.is_cell(owner) is True
+def _in_graph_code(context: ModuleContext, node: ast.AST) -> bool:
+    """Whether a node stands in what is compiled with a Cell: in the Cell, in a function inside of a method too, or in a
+    function that a `construct` calls. A class with a `construct` whose bases are out of sight is taken for a Cell."""
+    if context.function_at(node) in context.inference.reached:
+        return True
+    names = (outer.name for outer in context.around(node) if isinstance(outer, ast.ClassDef))
+    owners = [o for o in map(context.module.definitions.get, names) if isinstance(o, ClassInfo)]
+    known = [(context.project.is_cell(owner), context.project.method(owner, "construct")) for owner in owners]
+    return any(is_cell or (is_cell is None and construct is not None) for is_cell, construct in known)
 
 
 def _look(context: ModuleContext, call: ast.Call, found: Steps) -> None:
@@ -154,7 +159,7 @@ def _step(context: ModuleContext, function: FunctionInfo, found: Steps, call: as
     reason = _handed(context, call) if call is not None else ""
     if function.owner is not None and cell is None:
         reason = f"{function.qualname} is a method of a class that is no Cell"
-    reason = reason or obstacle(context.inference, function, cell) or _host(function)
+    reason = reason or obstacle(context.inference, function, cell) or host_use(function)
     if reason and below.found:  # the largest part of it that is nothing but a graph
         found.functions += [f for f in below.functions if f not in found.functions]
         found.unfit.update(below.unfit)
@@ -170,14 +175,14 @@ def _note(
     if is_compiled(function):
         found.compiled = True
         return
-    reason = reason or obstacle(context.inference, function, cell) or _host(function)
+    reason = reason or obstacle(context.inference, function, cell) or host_use(function)
     if reason:
         found.unfit[function.qualname] = reason
     elif function not in found.functions:
         found.functions.append(function)
 
 
-def _host(function: FunctionInfo) -> str:
+def host_use(function: FunctionInfo) -> str:
     """What a function does that has its place in Python, else empty."""
     for node in function.nodes:
         if isinstance(node, _HOST_NODES):

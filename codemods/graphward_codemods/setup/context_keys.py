@@ -25,15 +25,42 @@ _FUNCTIONS = {
     "runtime_num_threads": "mindspore.device_context.cpu.op_tuning.threads_num",
     "op_timeout": "mindspore.device_context.ascend.op_debug.execute_timeout",
     "aoe_tune_mode": "mindspore.device_context.ascend.op_tuning.aoe_tune_mode",
+    "op_debug_option": "mindspore.device_context.ascend.op_debug.debug_option",
+}  # fmt: skip
+# What a dictionary sets, a function for each.
+_PARTS = {
+    "ascend_config": {
+        "precision_mode": "mindspore.device_context.ascend.op_precision.precision_mode",
+        "op_precision_mode": "mindspore.device_context.ascend.op_precision.op_precision_mode",
+        "matmul_allow_hf32": "mindspore.device_context.ascend.op_precision.matmul_allow_hf32",
+        "conv_allow_hf32": "mindspore.device_context.ascend.op_precision.conv_allow_hf32",
+        "jit_compile": "mindspore.device_context.ascend.op_tuning.op_compile",
+        "op_debug_option": "mindspore.device_context.ascend.op_debug.debug_option",
+    },
+    "gpu_config": {
+        "matmul_allow_tf32": "mindspore.device_context.gpu.op_precision.matmul_allow_tf32",
+        "conv_allow_tf32": "mindspore.device_context.gpu.op_precision.conv_allow_tf32",
+        "conv_fprop_algo": "mindspore.device_context.gpu.op_tuning.conv_fprop_algo",
+        "conv_dgrad_algo": "mindspore.device_context.gpu.op_tuning.conv_dgrad_algo",
+        "conv_wgrad_algo": "mindspore.device_context.gpu.op_tuning.conv_wgrad_algo",
+    },
+    "aoe_config": {"job_type": "mindspore.device_context.ascend.op_tuning.aoe_job_type"},
 }  # fmt: skip
 _VARIABLES = {
     "enable_compile_cache": "MS_COMPILER_CACHE_ENABLE", "compile_cache_path": "MS_COMPILER_CACHE_PATH",
+    "graph_kernel_flags": "MS_DEV_GRAPH_KERNEL_FLAGS", "precompile_only": "MS_DEV_PRECOMPILE_ONLY",
 }  # fmt: skip
+# Why a person has to move them.
+_BY_HAND = {
+    "variable_memory_max_size": "the limit of mindspore.runtime.set_memory(max_size=...) is that of all memory",
+    "exception_dump": "mindspore.device_context.ascend.op_debug.aclinit_config(config) takes all settings of ACL",
+}
 # They do nothing any more.
 _IDLE = frozenset(
     {"enable_sparse", "auto_tune_mode", "enable_auto_mixed_precision", "reserve_class_name_in_scope", "debug_level",
      "enable_reduce_precision", "grad_for_scalar", "enable_task_sink", "enable_loop_sink", "enable_mem_reuse",
-     "save_compile_cache", "load_compile_cache", "memory_offload", "enable_data_sync", "disable_view_op"}
+     "save_compile_cache", "load_compile_cache", "memory_offload", "enable_data_sync", "disable_view_op",
+     "env_config_path", "jit_enable_inplace_ops", "enable_auto_mixed_precision_flag"}
 )  # fmt: skip
 
 
@@ -43,8 +70,9 @@ class ContextKeys(Rule):
     ## What it finds
 
     Every key of `set_context` of which the wheel of the target version says that it has been removed, is not recognised
-    or will go. The device is GW702's, what helps to debug GW704's. A branch that asks for the version of MindSpore, or
-    with `hasattr`, is left alone.
+    or will go; of `ascend_config`, `gpu_config` and `aoe_config` each setting in its dictionary. The device is
+    GW702's, what helps to debug GW704's. A branch that asks for the version of MindSpore, or with `hasattr`, is left
+    alone.
 
     ## Why
 
@@ -113,6 +141,8 @@ def _fixes(context: ModuleContext, use: Use, call: ast.Call, keyword: ast.keywor
             if key in known:
                 yield make(rewrite, context, call, keyword)
                 return
+        if key in _BY_HAND:
+            raise CannotMove(_BY_HAND[key])
     except CannotMove as reason:
         yield context.rewrite().manual(f"Move {key} out of set_context", f"to be done by hand: {reason}")
 
@@ -161,7 +191,7 @@ def _variable(rewrite: Rewrite, context: ModuleContext, call: ast.Call, keyword:
     environ = rewrite.spell("os.environ")
     name = _VARIABLES[keyword.arg or ""]
     value = keyword.value
-    if keyword.arg == "compile_cache_path":
+    if keyword.arg in ("compile_cache_path", "graph_kernel_flags"):
         text = context.text(value)
     elif isinstance(value, ast.Constant):
         text = f'"{int(bool(value.value))}"'
@@ -169,6 +199,22 @@ def _variable(rewrite: Rewrite, context: ModuleContext, call: ast.Call, keyword:
         text = f"str(int({context.text(value)}))"
     take_out(rewrite, context, call, [keyword], [f'{environ}["{name}"] = {text}'])
     return rewrite.unsafe(f"Set {name}", "it is read at each compilation, by child processes too")
+
+
+def _parts(rewrite: Rewrite, context: ModuleContext, call: ast.Call, keyword: ast.keyword) -> Fix:
+    known = _PARTS[keyword.arg or ""]
+    settings = keyword.value
+    if not isinstance(settings, ast.Dict) or "#" in context.text(settings):
+        raise CannotMove(f"its settings are not spelled out: each has a function, {', '.join(known.values())}")
+    names = (key.value if isinstance(key, ast.Constant) else None for key in settings.keys)
+    given = list(zip(names, settings.values))
+    lacking = next((str(name) for name, _ in given if name not in known), None)
+    if lacking is not None:
+        raise CannotMove(f"nothing takes the place of {lacking}")
+    calls = [f"{rewrite.spell(known[str(name)])}({context.text(value)})" for name, value in given]
+    take_out(rewrite, context, call, [keyword], calls)
+    reason = "each can be called once only, and before anything runs; on other devices it says that it is not for them"
+    return rewrite.unsafe("Call a function for each setting", reason)
 
 
 def _graph_kernel(rewrite: Rewrite, context: ModuleContext, call: ast.Call, keyword: ast.keyword) -> Fix:
@@ -198,5 +244,5 @@ Way = Callable[[Rewrite, ModuleContext, ast.Call, ast.keyword], Fix]
 _WAYS: tuple[tuple[Iterable[str], Way], ...] = (
     (_IDLE, _idle), (frozenset(_FUNCTIONS), _function), (("deterministic",), _deterministic),
     (("pynative_synchronize",), _synchronous), (frozenset(_MEMORY), _memory), (frozenset(_VARIABLES), _variable),
-    (("enable_graph_kernel",), _graph_kernel), (("device_target", "device_id"), _device),
+    (("enable_graph_kernel",), _graph_kernel), (frozenset(_PARTS), _parts), (("device_target", "device_id"), _device),
 )  # fmt: skip

@@ -8,7 +8,7 @@ import re
 from graphward.analysis.module import Module
 from graphward.analysis.names import Names
 from graphward.knowledge.names import canonical
-from graphward.knowledge.renames import Version
+from graphward.knowledge.renames import Version, successors
 from graphward.rules.module_context import ModuleContext, Use
 from graphward.rules.rewrite import Rewrite
 from graphward.source.fixes import ImportRequest
@@ -26,13 +26,45 @@ def exchange(context: ModuleContext, mention: Mention, old: str, new: str, versi
     """A rewrite that has `new` where `mention` has `old`, a beginning of what it names. A `new` without a dot is a
     Python built-in. Raises CannotExchange."""
     if mention.use is not None:
-        return _of_use(context, mention, old, new, version)
+        rewrite = _of_use(context, mention, old, new, version)
+        _adjust(rewrite, context, [mention.use], old)
+        return rewrite
     assert mention.statement is not None and mention.alias is not None
+    bound = {(alias.asname or alias.name).split(".")[0] for alias in mention.statement.names}
     if isinstance(mention.statement, ast.Import):
-        return _of_import(context, mention.alias, old, new)
-    if mention.statement.module == old or (mention.statement.module or "").startswith(f"{old}."):
-        return _of_source(context, mention.statement, old, new, version)
-    return _of_name(context, mention.statement, mention.alias, old, new, version)
+        rewrite = _of_import(context, mention.alias, old, new)
+    elif mention.statement.module == old or (mention.statement.module or "").startswith(f"{old}."):
+        rewrite = _of_source(context, mention.statement, old, new, version)
+    else:
+        rewrite = _of_name(context, mention.statement, mention.alias, old, new, version)
+        bound = {mention.alias.asname or mention.alias.name}
+    if not isinstance(mention.statement, ast.Import) or mention.alias.asname:
+        # `import a.b` binds `a` alone: what is reached through it is a use of its own.
+        _adjust(rewrite, context, [use for use in context.uses if use.head in bound], old)
+    return rewrite
+
+
+def _adjust(rewrite: Rewrite, context: ModuleContext, uses: list[Use], old: str) -> None:
+    """What is called otherwise in the module that takes the place of `old`, or wants another argument there."""
+    successor = successors().get(canonical(old))
+    if successor is None or not (successor.renamed or successor.added):
+        return
+    for use in uses:
+        name = use.written[len(old) + 1 :] if use.written.startswith(f"{old}.") else ""
+        renamed, added = successor.renamed.get(name), successor.added.get(name)
+        if renamed and isinstance(use.node, ast.Attribute):
+            end = context.module.end(use.node)
+            rewrite.replace_span(end - len(name), end, renamed)
+        if not added:
+            continue
+        if use.call is None:
+            raise CannotExchange(f"{name} is handed on, and wants {added} now")
+        if not any(keyword.arg == added.partition("=")[0] for keyword in use.call.keywords):
+            given = [*use.call.args, *use.call.keywords]
+            if given:
+                rewrite.insert(max(map(context.module.end, given)), f", {added}")
+            else:
+                rewrite.insert(context.module.end(use.call) - 1, added)
 
 
 def _of_use(context: ModuleContext, mention: Mention, old: str, new: str, version: Version) -> Rewrite:
@@ -63,7 +95,8 @@ def _check_rest(uses: list[Use], old: str, new: str, version: Version) -> None:
         return
     for use in uses:
         if use.written.startswith(f"{old}."):
-            lacking = version.missing(new + use.written[len(old) :])
+            rest = use.written[len(old) + 1 :]
+            lacking = version.missing(f"{new}.{_renamed(old, rest)}")
             if lacking is not None:
                 raise CannotExchange(f"{lacking} does not exist")
 
@@ -86,13 +119,25 @@ def _of_source(context: ModuleContext, statement: ast.ImportFrom, old: str, new:
     """`from old.module import a, b`."""
     assert statement.module is not None
     target = new + statement.module[len(old) :]
-    for alias in statement.names:
-        if alias.name != "*" and version.missing(f"{target}.{alias.name}"):
-            raise CannotExchange(f"{target} has no {alias.name}")
     rewrite = context.rewrite()
+    for alias in statement.names:
+        if alias.name == "*":
+            continue
+        name = _renamed(old, alias.name)
+        if version.missing(f"{target}.{name}"):
+            raise CannotExchange(f"{target} has no {name}")
+        if name != alias.name:
+            span = context.module.start(alias), context.module.end(alias)
+            rewrite.replace_span(*span, f"{name} as {alias.asname or alias.name}")
     start, end = _module_span(context, statement)
     rewrite.replace_span(start, end, target)
     return rewrite
+
+
+def _renamed(old: str, name: str) -> str:
+    """What a name of a module is called in the one that took its place."""
+    successor = successors().get(canonical(old))
+    return successor.renamed.get(name, name) if successor else name
 
 
 def _module_span(context: ModuleContext, statement: ast.ImportFrom) -> tuple[int, int]:
@@ -119,7 +164,7 @@ def _of_name(
             raise CannotExchange("nothing in this file uses it")
         for use in uses:
             rewrite.replace(_head(use), _spelled(rewrite, new), context.parent(_head(use)))
-        _drop(rewrite, context, statement, alias)
+        drop_import(rewrite, context, statement, alias)
         return rewrite
     module, _, name = new.rpartition(".")
     assert statement.module is not None
@@ -130,7 +175,7 @@ def _of_name(
     private = context.is_interface or (not uses and not alias.asname)
     if known is not None and not private:
         _rename(rewrite, context, uses, known)
-        _drop(rewrite, context, statement, alias)
+        drop_import(rewrite, context, statement, alias)
         return rewrite
     wanted = alias.asname or (bound if private or _taken(name, context.module, names) else name)
     text = name if wanted == name else f"{name} as {wanted}"
@@ -143,7 +188,7 @@ def _of_name(
         rewrite.replace_span(context.module.start(alias), context.module.end(alias), text)
     else:
         rewrite.request(ImportRequest(module, name, wanted))
-        _drop(rewrite, context, statement, alias)
+        drop_import(rewrite, context, statement, alias)
     _rename(rewrite, context, uses, wanted)
     return rewrite
 
@@ -170,7 +215,7 @@ def _taken(name: str, module: Module, names: Names) -> bool:
     )  # fmt: skip
 
 
-def _drop(rewrite: Rewrite, context: ModuleContext, statement: ast.ImportFrom, alias: ast.alias) -> None:
+def drop_import(rewrite: Rewrite, context: ModuleContext, statement: ast.ImportFrom, alias: ast.alias) -> None:
     """Take a name out of an import."""
     module = context.module
     others = statement.names

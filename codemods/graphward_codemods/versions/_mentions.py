@@ -128,7 +128,9 @@ def given_by_project(missing: str, context: ModuleContext) -> bool:
     name = missing.rpartition(".")[2]
     if context.project.module(missing) is not None:
         return True
-    if any(use.stored and use.written.endswith(f".{name}") for use in context.uses):
+    # A name that is given to what is missing (`old = ops.old`) puts nothing there.
+    given = (use for use in context.uses if use.stored and isinstance(use.node, ast.Attribute))
+    if any(use.written.endswith(f".{name}") for use in given):
         return True
     return context.once(("given by the project", name), lambda: _set_somewhere(name.encode(), context))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from graphward.knowledge.renames_calls import advice
 from graphward.rules.context import FunctionContext
 from graphward.rules.finding import Consequence, Finding
 from graphward.rules.rule import Rule
@@ -68,6 +69,8 @@ class TensorMethod(Rule):
             "is deprecated since MindSpore 2.8" if deprecated
             else "takes no index any more" if func.attr == "item" else "has gone"
         )  # fmt: skip
+        said = advice(f"mindspore.Tensor.{func.attr}")
+        message += f": {said}" if said else ""
         yield context.finding(self, node, message, fixes=tuple(_fixes(node, func, context)),
                               consequence=Consequence.DEPRECATED if deprecated else None)  # fmt: skip
 

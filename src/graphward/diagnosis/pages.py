@@ -18,6 +18,8 @@ def error_page(found: ErrorEntry, words: Texts) -> str:
     ]
     if found.versions:
         parts[-1] += f" MindSpore {found.versions}"
+    if found.elsewhere:
+        parts.append(words.say("sentence", text=words.say(f"elsewhere-{found.elsewhere}")))
     for key in ("construct", "cause", "cure"):
         text = words.of_its_message(found, key)
         if text:

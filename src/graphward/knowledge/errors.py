@@ -25,6 +25,13 @@ _FILES = (
     "errors_syntax", "errors_names", "errors_host", "errors_control", "errors_containers", "errors_cells",
     "errors_operators", "errors_setup", "errors_folklore",
 )  # fmt: skip
+ELSEWHERE = (
+    "old-version", "newer-python", "no-way-found", "other-device", "many-processes", "other-environment",
+    "no-exception",
+)  # fmt: skip
+"""Why no script in `fixtures/errors` raises an error: only older versions do; it takes syntax that not every Python
+has; the words are MindSpore's, but nothing that was tried on the CPU raises it; it takes another device, several
+processes, or an environment without MindSpore or with another NumPy; the process ends without an exception."""
 STAGES = ("compile", "strict", "pynative", "run", "export", "setup", "never")
 """When MindSpore raises it: compiling, compiling without the interpreter's help (`fullgraph=True`, jit_syntax_level
 STRICT, export), in PyNative, in a running graph, exporting, setting up, or never."""
@@ -40,6 +47,7 @@ class ErrorEntry:
     tried after all others. `versions` are those of MindSpore that raise it, `>=2.0` or `>=1.6,<2.0`; `command` is what
     to run where no codemod helps; `nearest` are the ids of what is meant by a message that nobody raises. `hints` are
     pairs of a rule's code and a pattern: where some match the line that the error names, these rules are told alone.
+    `elsewhere`, one of ELSEWHERE, says why the error has no script in `fixtures/errors`.
     """
 
     id: str
@@ -58,6 +66,7 @@ class ErrorEntry:
     nearest: tuple[str, ...] = ()
     general: bool = False
     hints: tuple[tuple[str, str], ...] = ()
+    elsewhere: str = ""
 
     def rules_for(self, code: str) -> tuple[str, ...]:
         """What mends that line of code; all of `rules` where the line is unknown or says nothing."""

@@ -25,5 +25,11 @@ SCIPY: dict[str, tuple[str, ...]] = {
         "digamma": "digamma", "log1p": "log1p", "expm1": "expm1", "i0": "bessel_i0", "i1": "bessel_i1",
         "exp2": "exp2", "log_expit": "logsigmoid",
     }.items()
-} | {"special.softmax": ("ops.softmax({0}, axis=-1)",), "special.xlogy": ("", "ops.xlogy({0}, {1})")}  # fmt: skip
+} | {
+    "special.softmax": ("", "ops.softmax({0}, axis={1})"),
+    "special.log_softmax": ("", "ops.log_softmax({0}, axis={1})"),
+    "special.logsumexp": ("", "ops.logsumexp({0}, {1})"), "special.xlogy": ("", "ops.xlogy({0}, {1})"),
+}  # fmt: skip
+# Keywords that stand where the template wants the second argument.
+SECOND = frozenset({"axis"})
 FUNCTIONS = {f"math.{k}": v for k, v in MATH.items()} | {f"scipy.{k}": v for k, v in SCIPY.items()}

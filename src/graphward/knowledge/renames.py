@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib import resources
 from typing import Any
@@ -27,19 +28,25 @@ ANYTHING = "*"
 @dataclass(frozen=True)
 class Successor:
     """What to write for a name. `new` is a qualified name, empty where nothing takes the same call; `reason` says why a
-    plain exchange is unsafe; `advice` what a person has to do."""
+    plain exchange is unsafe; `advice` what a person has to do; `deprecated` since when it warns. Of a module:
+    `renamed`, the names that are others in the new one, and `added`, the argument that a class has to be given
+    there."""
 
     new: str = ""
     reason: str = ""
     advice: str = ""
+    deprecated: str = ""
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    added: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Deprecation:
-    """A name that still works: since when it is deprecated, and what the wheel advises."""
+    """A name that still works: since when it is deprecated, what the wheel advises, and its public spelling."""
 
     since: str
     instead: str
+    public: str
 
 
 class Table:
@@ -78,8 +85,12 @@ class Table:
 
     @cached_property
     def deprecated(self) -> dict[str, Deprecation]:
-        """By public name."""
-        return {canonical(k): Deprecation(v["since"], v["instead"]) for k, v in self._data["deprecated"].items()}
+        """By the canonical spelling of each path that leads to it."""
+        found = {}
+        for name, mark in self._data["deprecated"].items():
+            public = canonical(mark.get("public", name))
+            found[canonical(name)] = Deprecation(mark["since"], mark["instead"], public)
+        return found
 
     @cached_property
     def context(self) -> dict[str, tuple[str, str]]:
@@ -118,7 +129,14 @@ class Version:
             found = table.deprecated.get(name)
             if found is not None and numbers(found.since) <= self.number:
                 return found
+        written = successors().get(name)
+        if written is not None and written.deprecated and self.below.missing(name) is None:
+            return Deprecation(written.deprecated, written.new, name)
         return None
+
+    def is_module(self, name: str) -> bool:
+        """Whether either table has a module of that name."""
+        return self.below.is_module(name) or self.above.is_module(name)
 
     def context_key(self, key: str) -> tuple[str, str]:
         """See `Table.context`; the milder of the two tables. A key that the tables do not know is "ok"."""

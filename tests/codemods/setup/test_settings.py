@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from graphward.engine.check import check
 from graphward.engine.fixpoint import fix, within
 from graphward.engine.workspace import Workspace
 from graphward.errors import GraphwardError
+from graphward.knowledge.renames import VERSIONS, version
 from graphward.rules.selection import selected_rules
 from graphward.source.fixes import Applicability
 
@@ -145,3 +147,36 @@ def test_a_cell_that_an_object_holds_is_found(tmp_path: Path):
     )
     assert "@ms.jit\n    def construct" in model
     assert left == []
+
+
+def test_what_a_cell_calls_is_compiled_with_it(tmp_path: Path):
+    path = tmp_path / "net.py"
+    path.write_text(
+        "import mindspore as ms\nfrom mindspore import nn, ops\n\n\n"
+        "def rotated(x):\n    return ops.neg(x)\n\n\ndef turned(x):\n    return x + rotated(x)\n\n\n"
+        "class Net(nn.Cell):\n    def construct(self, x):\n        return turned(x)\n\n\n"
+        "ms.set_context(mode=ms.PYNATIVE_MODE)\n"
+    )
+    config = Config(root=tmp_path, select=("GW701",), run_mode="jit")
+    ((_, finding),) = check(Workspace([path]), selected_rules(config.select, (), "2.10"), config).all_findings()
+    assert [fix.applicability for fix in finding.fixes] == [Applicability.MANUAL]
+
+
+@pytest.mark.parametrize("target", VERSIONS)
+def test_every_key_that_goes_has_an_answer(tmp_path: Path, target: str):
+    """A rewrite whose names the target version has, or the reason why a person has to move the key."""
+    known = version(target)
+    keys = [key for key, (status, _) in known.below.context.items() if status != "ok"]
+    path = tmp_path / "script.py"
+    values = {"device_target": "Ascend"}
+    lines = "".join(f'ms.set_context(mode=0, {key}="{values.get(key, 1)}")\n' for key in keys)
+    path.write_text(f"import mindspore as ms\n\n{lines}")
+    config = Config(root=tmp_path, select=("GW702", "GW703", "GW704"), target_version=target)
+    rules = selected_rules(config.select, (), target)
+    found = [finding for _, finding in check(Workspace([path]), rules, config).all_findings()]
+    assert len(found) == len(keys) > 20
+    assert [f.message for f in found if not f.fixes or not (f.fixes[0].edits or f.fixes[0].reason)] == []
+    result = fix(Workspace([path]), rules, config, within(Applicability.UNSAFE))
+    text = result.changes[path].after.text
+    called = {f"mindspore.{name}" for name in re.findall(r"ms\.((?:\w+\.)*\w+)\(", text)}
+    assert [name for name in called if known.missing(name)] == []

@@ -113,3 +113,18 @@ def test_a_module_of_the_project_under_mindspores_name_is_its_own(tmp_path: Path
     (tmp_path / "mindspore" / "__init__.py").write_text("")
     (tmp_path / "mindspore" / "tools_of_ours.py").write_text("x = 1\n")
     assert found(tmp_path, "import mindspore.tools_of_ours\n\nprint(mindspore.tools_of_ours.x)\n") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("import mindspore.nn as z\nq = z.ResizeBilinear\n", 2),
+        ("from mindspore import nn\nq = nn.ResizeBilinear\n", 2),
+        ("from mindspore.nn import ResizeBilinear as layer\nq = layer\n", 1),
+        ("import mindspore as ms\nq = ms.nn.ResizeBilinear\nprint(q(2))\n", 2),
+        ("import mindspore.ops.operations\nq = mindspore.ops.operations.ControlDepend\n", 2),
+        ("from mindspore.nn import *\nlayer = ResizeBilinear(2)\n", 2),
+    ],
+)  # fmt: skip
+def test_a_missing_name_is_found_by_every_import_and_under_a_name_of_its_own(tmp_path: Path, text: str, line: int):
+    assert found(tmp_path, text) == [("GW802", line)]
