@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from graphward.analysis.kinds import Tag
 from graphward.rules.context import FunctionContext
 from graphward.rules.finding import Consequence, Finding
 from graphward.rules.rule import Rule
+from graphward.source.fixes import Fix
 
 _BOOLEAN_CALLS = frozenset({"isinstance", "hasattr", "callable", "issubclass"})
 
@@ -17,8 +19,9 @@ class BoolXor(Rule):
 
     ## What it finds
 
-    `a ^ b` in a graph region where both sides are truth values known while compiling: comparisons, `is None` tests,
-    `not`, `isinstance`. Between boolean Tensors and between integers `^` compiles, and is left alone.
+    `a ^ b` and `a ^= b` in a graph region where both sides are truth values known while compiling: comparisons,
+    `is None` tests, `not`, `isinstance`, and variables and attributes that hold such. Between boolean Tensors and
+    between integers `^` compiles, and is left alone.
 
     ## Why
 
@@ -54,23 +57,43 @@ class BoolXor(Rule):
     name = "bool-xor"
     consequence = Consequence.ERROR
     triggers = (b"^",)
-    nodes = (ast.BinOp,)
+    nodes = (ast.BinOp, ast.AugAssign)
 
     def visit(self, node: ast.AST, context: FunctionContext) -> Iterable[Finding]:
-        assert isinstance(node, ast.BinOp)
-        if not isinstance(node.op, ast.BitXor) or not (_is_bool(node.left, context) and _is_bool(node.right, context)):
+        assert isinstance(node, (ast.BinOp, ast.AugAssign))
+        if node.op.__class__ is not ast.BitXor:
             return
-        module = context.module
-        left, right = module.end(node.left), module.start(node.right)
-        between = module.source.utf8[left:right].decode()
-        operator = left + _operator_offset(between)
-        before = module.source.utf8[module.start(node) : operator].decode()
-        after = module.source.utf8[operator + 1 : module.end(node)].decode()
-        rewrite = context.rewrite()
-        rewrite.replace(node, f"{before}!={after}", context.parent(node))
+        left, right = (node.left, node.right) if isinstance(node, ast.BinOp) else (node.target, node.value)
+        if not (_is_bool(left, context) and _is_bool(right, context)):
+            return
+        fix = _compared(node, context) if isinstance(node, ast.BinOp) else _assigned(node, context)
         yield context.finding(self, node, "^ between two Python booleans does not compile",
                               evidence=("both sides are truth values known while compiling",),
-                              fixes=(rewrite.safe("Use !="),))  # fmt: skip
+                              fixes=(fix,))  # fmt: skip
+
+
+def _compared(node: ast.BinOp, context: FunctionContext) -> Fix:
+    module = context.module
+    left, right = module.end(node.left), module.start(node.right)
+    between = module.source.utf8[left:right].decode()
+    operator = left + _operator_offset(between)
+    before = module.source.utf8[module.start(node) : operator].decode()
+    after = module.source.utf8[operator + 1 : module.end(node)].decode()
+    rewrite = context.rewrite()
+    rewrite.replace(node, f"{before}!={after}", context.parent(node))
+    return rewrite.safe("Use !=")
+
+
+def _assigned(node: ast.AugAssign, context: FunctionContext) -> Fix:
+    """`flag ^= other` as `flag = flag != (other)`."""
+    rewrite = context.rewrite()
+    target, value = context.text(node.target), context.text(node.value)
+    if not isinstance(node.target, ast.Name):
+        return rewrite.manual("Use !=", "write it to a local variable: the graph cannot set this one to a bool")
+    simple = isinstance(node.value, (ast.Name, ast.Attribute, ast.Constant)) and "\n" not in value
+    span = context.span(node)
+    rewrite.replace_span(span.start, span.end, f"{target} = {target} != {value if simple else f'({value})'}")
+    return rewrite.safe("Use !=")
 
 
 def _is_bool(node: ast.expr, context: FunctionContext) -> bool:
@@ -78,6 +101,8 @@ def _is_bool(node: ast.expr, context: FunctionContext) -> bool:
     kind = context.kind(node)
     if kind.is_tensor or kind.variable:
         return False
+    if isinstance(node, (ast.Name, ast.Attribute)):
+        return (kind.tag is Tag.CONSTANT and kind.python_type == "bool") or _bound_to_bools(node, context)
     if isinstance(node, ast.Constant):
         return isinstance(node.value, bool)
     if isinstance(node, ast.Compare):
@@ -87,6 +112,24 @@ def _is_bool(node: ast.expr, context: FunctionContext) -> bool:
     if isinstance(node, ast.BoolOp):
         return all(_is_bool(value, context) for value in node.values)
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _BOOLEAN_CALLS
+
+
+def _bound_to_bools(node: ast.expr, context: FunctionContext) -> bool:
+    """Whether all that a local variable is bound to are truth values: of a comparison the type alone is known."""
+    if not isinstance(node, ast.Name) or node.id in {a.arg for a in ast.walk(context.function.node.args)
+                                                     if isinstance(a, ast.arg)}:  # fmt: skip
+        return False
+    values: list[ast.expr] = []
+    for other in context.function.nodes:
+        if not (isinstance(other, ast.Name) and other.id == node.id and isinstance(other.ctx, ast.Store)):
+            continue
+        parent = context.parent(other)
+        if isinstance(parent, ast.Assign) and parent.targets == [other]:
+            values.append(parent.value)
+        elif not isinstance(parent, ast.AugAssign):
+            return False
+    plain = (ast.Compare, ast.UnaryOp, ast.BoolOp, ast.Constant, ast.Call, ast.Attribute)
+    return bool(values) and all(isinstance(v, plain) and _is_bool(v, context) for v in values)
 
 
 def _operator_offset(between: str) -> int:

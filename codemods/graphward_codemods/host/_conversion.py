@@ -269,7 +269,7 @@ def tensor_of_tensor(context: FunctionContext, node: ast.Call) -> str | None:
     if context.resolve(node.func) not in TENSOR_CONSTRUCTORS or not node.args or len(node.args) > 2:
         return None
     made = node.args[0]
-    if not isinstance(made, (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.BinOp, ast.UnaryOp)):
+    if not isinstance(made, (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.BinOp, ast.UnaryOp, ast.Compare)):
         return None
     if any(keyword.arg != "dtype" for keyword in node.keywords):
         return None

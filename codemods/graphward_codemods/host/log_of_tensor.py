@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable
 
 from graphward.analysis.kinds import Kind
 from graphward.rules.context import FunctionContext
 from graphward.rules.finding import Consequence, Finding
 from graphward.rules.rule import Rule
-from graphward.source.fixes import Fix
 
-_LEVELS = frozenset(
-    {"debug", "info", "warning", "warn", "error", "critical", "exception", "log", "info_once", "warning_once"}
-)
+from ._logs import LEVELS, printed
+
 _MAKERS = frozenset({"getLogger", "get_logger"})
-_PLACE = re.compile(r"%(?:\(\w+\))?[-+ 0#]*\d*(?:\.\d+)?[a-zA-Z]|%%")
 
 
 class LogOfTensor(Rule):
@@ -60,9 +56,9 @@ class LogOfTensor(Rule):
     code = "GW121"
     name = "log-of-tensor"
     consequence = Consequence.FALLBACK
-    triggers = tuple(f".{level}(".encode() for level in sorted(_LEVELS))
+    triggers = tuple(f".{level}(".encode() for level in sorted(LEVELS))
     nodes = (ast.Call,)
-    names = _LEVELS
+    names = LEVELS
 
     def visit(self, node: ast.AST, context: FunctionContext) -> Iterable[Finding]:
         assert isinstance(node, ast.Call)
@@ -71,7 +67,7 @@ class LogOfTensor(Rule):
         traced = _traced([*node.args, *(k.value for k in node.keywords)], context)
         if traced is not None:
             message = "a log with a Tensor in it is left to the Python interpreter"
-            yield context.finding(self, node, message, evidence=(traced.evidence,), fixes=(_fix(node, context),))
+            yield context.finding(self, node, message, evidence=(traced.evidence,), fixes=(printed(node, context),))
 
 
 def _is_log(func: ast.Attribute, context: FunctionContext) -> bool:
@@ -81,9 +77,11 @@ def _is_log(func: ast.Attribute, context: FunctionContext) -> bool:
         return True
     if not isinstance(func.value, ast.Name) or context.function.names.is_local(func.value.id):
         return False
+    if name.startswith("mindspore.log."):
+        return False  # GW113's
     made = context.module.assignments.get(func.value.id)
     if made is None or not isinstance(made, ast.Call):
-        return ".logg" in name or name.startswith("mindspore.log.")
+        return ".logg" in name
     maker = made.func
     return (maker.attr if isinstance(maker, ast.Attribute) else getattr(maker, "id", "")) in _MAKERS
 
@@ -106,50 +104,3 @@ def _traced(values: list[ast.expr], context: FunctionContext) -> Kind | None:
         if found is not None:
             return found
     return None
-
-
-def _fix(node: ast.Call, context: FunctionContext) -> Fix:
-    rewrite = context.rewrite()
-    assert isinstance(node.func, ast.Attribute)
-    arguments = node.args[1:] if node.func.attr == "log" else node.args
-    if not isinstance(context.parent(node), ast.Expr) or any(isinstance(a, ast.Starred) for a in arguments):
-        return rewrite.manual("Print it", "print is an operator of the graph: print(x)")
-    parts = _parts(arguments, context)
-    if parts is None:
-        return rewrite.manual("Print it", "print is an operator of the graph, which takes text and Tensors: print(x)")
-    rewrite.replace(node, f"print({', '.join(parts)})", context.parent(node))
-    return rewrite.unsafe("Print it", "print writes to standard output, whatever the level of the log")
-
-
-def _parts(arguments: list[ast.expr], context: FunctionContext) -> list[str] | None:
-    """The arguments of `print` that show the same, text and values in turn; None where they are not seen."""
-    if not arguments:
-        return None
-    first, values = arguments[0], arguments[1:]
-    if isinstance(first, ast.JoinedStr) and not values:
-        shown: list[str] = []
-        for part in first.values:
-            if isinstance(part, ast.FormattedValue):
-                shown.append(context.text(part.value))
-            elif isinstance(part, ast.Constant):
-                shown += _words(str(part.value))
-        return shown
-    if isinstance(first, ast.BinOp) and isinstance(first.op, ast.Mod) and not values:
-        values = list(first.right.elts) if isinstance(first.right, ast.Tuple) else [first.right]
-        first = first.left
-    if not isinstance(first, ast.Constant):
-        return [context.text(first)] if not values and context.kind(first).is_tensor else None
-    pieces = _PLACE.split(str(first.value))
-    places = _PLACE.findall(str(first.value))
-    if len(places) != len(values) or any(p == "%%" or "(" in p for p in places):
-        return None
-    parts = _words(pieces[0])
-    for piece, value in zip(pieces[1:], values):
-        parts += [context.text(value), *_words(piece)]
-    return parts
-
-
-def _words(text: str) -> list[str]:
-    text = text.strip()
-    quoted = repr(text)
-    return [f'"{quoted[1:-1]}"' if '"' not in text and quoted[0] == "'" else quoted] if text else []

@@ -7,11 +7,14 @@ import re
 from collections.abc import Iterable
 
 from graphward.analysis.kinds import Tag
-from graphward.knowledge.math_functions import FUNCTIONS
+from graphward.knowledge.math_functions import FUNCTIONS, SECOND
 from graphward.rules.context import FunctionContext
 from graphward.rules.finding import Consequence, Finding
+from graphward.rules.rewrite import Rewrite
 from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
+
+from ._cut import alternatives
 
 _OPERATOR = re.compile(r"ops\.(\w+)")
 
@@ -21,8 +24,9 @@ class MathOnTensors(Rule):
 
     ## What it finds
 
-    `math.exp(x)`, `scipy.special.erf(x)` and the like in a graph region, where an argument is a Tensor of the graph or
-    a number read off one. Of shapes and constants they are folded, and are left alone.
+    `math.exp(x)`, `scipy.special.erf(x)`, `erf(x.asnumpy())` and the like in a graph region, where an argument is a
+    Tensor of the graph, or a number or an array read off one. Of shapes and constants they are folded, and are left
+    alone.
 
     ## Why
 
@@ -45,7 +49,8 @@ class MathOnTensors(Rule):
 
     ## When it is unsafe
 
-    Always, for that reason: and the rewrite has a gradient, which the original cuts.
+    Always, for that reason: and the first alternative has a gradient, which the original cuts. The second keeps it cut,
+    with `ops.stop_gradient`.
 
     ## References
 
@@ -64,34 +69,47 @@ class MathOnTensors(Rule):
         if not name.startswith(("math.", "scipy.")):
             return
         kinds = [context.kind(a) for a in (*node.args, *(k.value for k in node.keywords))]
-        traced = next((k for k in kinds if k.variable and (k.is_tensor or k.tag in (Tag.SCALAR, Tag.SEQUENCE))), None)
+        tags = {Tag.SCALAR, Tag.SEQUENCE}
+        if name.startswith("scipy.") and node.args and _handed_out(node.args[0]):
+            tags.add(Tag.NDARRAY)
+        traced = next((k for k in kinds if k.variable and (k.is_tensor or k.tag in tags)), None)
         if traced is None:
             return
-        message = f"{name} of a Tensor is left to the Python interpreter"
-        yield context.finding(self, node, message, evidence=(traced.evidence,), fixes=(_fix(node, name, context),))
+        message = f"{name} of a Tensor is left to the Python interpreter, and the gradient is cut"
+        yield context.finding(self, node, message, evidence=(traced.evidence,), fixes=_fixes(node, name, context))
 
 
-def _fix(node: ast.Call, name: str, context: FunctionContext) -> Fix:
-    rewrite = context.rewrite()
+def _fixes(node: ast.Call, name: str, context: FunctionContext) -> tuple[Fix, ...]:
     templates = FUNCTIONS.get(name, ())
-    count = len(node.args)
-    plain = not node.keywords and not any(isinstance(a, ast.Starred) for a in node.args)
+    given = [*node.args, *(k.value for k in node.keywords if k.arg in SECOND)]
+    count = len(given)
+    plain = count == len(node.args) + len(node.keywords) and not any(isinstance(a, ast.Starred) for a in given)
     if not plain or not 0 < count <= len(templates) or not templates[count - 1]:
-        return rewrite.manual("Compute it with operators", f"no operator of MindSpore is known to be {name}")
-    template = _OPERATOR.sub(lambda found: rewrite.spell(f"mindspore.ops.{found[1]}"), templates[count - 1])
-    if "math." in template:
-        if context.kind(node.args[1]).variable or not name.startswith("math."):
-            template = template.replace("math.log", rewrite.spell("mindspore.ops.log"))
-        else:
-            template = template.replace("math.log", context.text(node.func))
-    arguments = [_tensor(a, context) for a in node.args]
-    rewrite.replace(node, template.format(*arguments), context.parent(node))
-    reason = "a Tensor takes the place of a Python number, and its gradient is not cut"
-    return rewrite.unsafe("Use the operator", reason, restores_gradient=True)
+        manual = f"no operator of MindSpore is known to be {name}"
+        return (context.rewrite().manual("Compute it with operators", manual),)
+
+    def write(rewrite: Rewrite) -> str:
+        template = _OPERATOR.sub(lambda found: rewrite.spell(f"mindspore.ops.{found[1]}"), templates[count - 1])
+        if "math." in template:
+            if context.kind(node.args[1]).variable or not name.startswith("math."):
+                template = template.replace("math.log", rewrite.spell("mindspore.ops.log"))
+            else:
+                template = template.replace("math.log", context.text(node.func))
+        return template.format(*[_tensor(a, context) for a in given])
+
+    reason = "a Tensor takes the place of a Python number"
+    return alternatives(context, node, write, "Use the operator", reason)
+
+
+def _handed_out(node: ast.expr) -> bool:
+    """`x.asnumpy()`, which only a Tensor has."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "asnumpy"
 
 
 def _tensor(node: ast.expr, context: FunctionContext) -> str:
-    """The Tensor that a number is read off: `x` of `x.item()` and `float(x)`."""
+    """The Tensor that a number or an array is read off: `x` of `x.item()`, `float(x)` and `x.asnumpy()`."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and _handed_out(node):
+        return context.text(node.func.value)
     if isinstance(node, ast.Call) and context.kind(node).tag is Tag.SCALAR:
         if isinstance(node.func, ast.Attribute) and node.func.attr == "item" and not node.args:
             return context.text(node.func.value)

@@ -13,6 +13,8 @@ from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 from graphward.source.precedence import guarded
 
+from ._cut import alternatives
+
 _MAKERS = frozenset({"mindspore.Tensor", "mindspore.tensor", "mindspore.numpy.array", "mindspore.numpy.asarray"})
 _CASTS = {"int": "int64", "float": "float32", "bool": "bool_"}
 
@@ -48,7 +50,8 @@ class TensorOfTraced(Rule):
 
     ## When it is unsafe
 
-    Always: the Tensors keep their dtype, and the gradient is not cut.
+    Always: the Tensors keep their dtype. The first alternative has a gradient, which the original cuts; the second
+    keeps it cut, with `ops.stop_gradient`.
 
     ## References
 
@@ -77,8 +80,8 @@ class TensorOfTraced(Rule):
             return
         by_numpy = name.startswith("mindspore.numpy.") and kind.tag is Tag.SEQUENCE
         consequence = Consequence.DIVERGENCE if by_numpy else Consequence.FALLBACK
-        message = "a Tensor made from traced values: the Python interpreter makes it"
-        yield context.finding(self, node, message, evidence=(kind.evidence,), fixes=(_fix(node, kind, context),),
+        message = "a Tensor made from traced values: the Python interpreter makes it, and the gradient is cut"
+        yield context.finding(self, node, message, evidence=(kind.evidence,), fixes=_fixes(node, kind, context),
                               consequence=consequence)  # fmt: skip
 
 
@@ -89,21 +92,24 @@ def _flat(kind: Kind) -> list[Kind]:
     return found
 
 
-def _fix(node: ast.Call, kind: Kind, context: FunctionContext) -> Fix:
-    rewrite = context.rewrite()
+def _fixes(node: ast.Call, kind: Kind, context: FunctionContext) -> tuple[Fix, ...]:
     keywords = {k.arg: k.value for k in node.keywords}
     dtype = keywords.pop("dtype", None) or (node.args[1] if len(node.args) > 1 else None)
     if keywords or len(node.args) > 2:
-        return rewrite.manual("Stack the Tensors", "the arguments of this call are not known")
+        return (context.rewrite().manual("Stack the Tensors", "the arguments of this call are not known"),)
     cast = f".astype({context.text(dtype)})" if dtype is not None else ""
     value = node.args[0]
-    text = _stacked(value, context, rewrite) if kind.tag is Tag.SEQUENCE else _number(value, context, rewrite)
-    if not text:
-        return rewrite.manual("Compute it with Tensors", "keep the value a Tensor: read no number off it")
-    rewrite.replace(node, text + cast, context.parent(node))
-    reason = "the Tensors keep their dtype, and their gradient is not cut"
-    return rewrite.unsafe("Stack the Tensors" if kind.tag is Tag.SEQUENCE else "Use the Tensor itself", reason,
-                          restores_gradient=True)  # fmt: skip
+
+    def write(rewrite: Rewrite) -> str:
+        made = _stacked if kind.tag is Tag.SEQUENCE else _number
+        return made(value, context, rewrite)
+
+    if not write(context.rewrite()):
+        manual = "keep the value a Tensor: read no number off it"
+        return (context.rewrite().manual("Compute it with Tensors", manual),)
+    title = "Stack the Tensors" if kind.tag is Tag.SEQUENCE else "Use the Tensor itself"
+    reason = "the Tensors keep their dtype"
+    return alternatives(context, node, lambda rewrite: write(rewrite) + cast, title, reason)
 
 
 def _stacked(node: ast.expr, context: FunctionContext, rewrite: Rewrite) -> str:

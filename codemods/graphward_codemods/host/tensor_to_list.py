@@ -12,6 +12,7 @@ from graphward.source.fixes import Fix
 
 from .._blocks import remove_statement
 from .._python import is_builtin, is_message, read_after
+from ._cut import alternatives
 
 _REDUCTIONS = frozenset({"max", "min", "sum", "mean", "prod", "argmax", "argmin"})
 
@@ -49,8 +50,8 @@ class TensorToList(Rule):
 
     ## When it is unsafe
 
-    Always: Tensors take the place of Python numbers, and their gradient is not cut. For other uses of a text there is
-    no rewrite.
+    Always: Tensors take the place of Python numbers. The first alternative has a gradient, which the original cuts; the
+    second keeps it cut, with `ops.stop_gradient`. For other uses of a text there is no rewrite.
 
     ## References
 
@@ -69,15 +70,13 @@ class TensorToList(Rule):
         if isinstance(node.func, ast.Attribute) and node.func.attr == "tolist" and not node.args:
             kind = context.kind(node.func.value)
             if kind.is_tensor and kind.variable:
-                rewrite = context.rewrite()
                 value = node.func.value
                 # A whole reduction is a number: read it off with item(), which has a graph form.
-                item = ".item()" if _is_number(value) else ""
-                rewrite.replace(node, context.text(value) + item, context.parent(node))
+                text = context.text(value) + (".item()" if _is_number(value) else "")
                 reason = "Tensors take the place of Python numbers"
-                fix = rewrite.unsafe("Use the Tensor itself", reason, restores_gradient=True)
-                message = "tolist() hands the Tensor to the host"
-                yield context.finding(self, node, message, evidence=(kind.evidence,), fixes=(fix,))
+                fixes = alternatives(context, node, lambda _: text, "Use the Tensor itself", reason, kind.dtype)
+                message = "tolist() hands the Tensor to the host, and the gradient is cut"
+                yield context.finding(self, node, message, evidence=(kind.evidence,), fixes=fixes)
         elif isinstance(node.func, ast.Name) and node.func.id == "str" and len(node.args) == 1:
             kind = context.kind(node.args[0])
             if kind.is_tensor and kind.variable and is_builtin(node.func, context):
