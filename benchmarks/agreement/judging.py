@@ -18,6 +18,7 @@ RIGHT = {
     "falls-back-and-diverges": {"divergence", "fallback"},
 }
 TARGETS = {"flagged": 0.95, "right consequence": 0.90, "left alone": 0.97}
+REAL_TARGETS = {"recall": 0.90, "precision": 0.90}
 
 
 @dataclass(frozen=True)
@@ -72,20 +73,21 @@ class Score:
 
     @property
     def figures(self) -> dict[str, float]:
-        """Shares between 0 and 1; 1 where there was nothing to get wrong."""
-        bad, good = self.rejected or 1, self.accepted or 1
+        """Shares between 0 and 1; 1 where there was nothing to get wrong. Recall and precision are those of the
+        predicted consequence: of what the compiler does not take as it is, the share that is predicted to end that
+        way; of what is flagged, the share that does end that way."""
+        alarms = self.flagged + self.accepted - self.left_alone
         return {
-            "flagged": self.flagged / bad if self.rejected else 1.0,
-            "right consequence": self.right / bad if self.rejected else 1.0,
-            "left alone": self.left_alone / good if self.accepted else 1.0,
+            "flagged": _share(self.flagged, self.rejected),
+            "right consequence": _share(self.right, self.rejected),
+            "left alone": _share(self.left_alone, self.accepted),
+            "recall": _share(self.right, self.rejected),
+            "precision": _share(self.right, alarms),
         }
 
-    @property
-    def recall_and_precision(self) -> tuple[float, float]:
-        """Of what the compiler does not take as it is, the share that is flagged; of what is flagged, the share that
-        the compiler indeed does not take."""
-        alarms = self.flagged + self.accepted - self.left_alone
-        return self.flagged / (self.rejected or 1), self.flagged / (alarms or 1)
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else 1.0
 
 
 def matrix(rows: Iterable[Row]) -> str:
