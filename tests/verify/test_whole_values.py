@@ -33,7 +33,7 @@ def job(name: str, *inputs: str, units: bool = False) -> Job:
 
 JOBS = [
     *(job(name, units=True) for name in ("Same", *CONTAINERS)),
-    *(job(name) for name in ("OtherParameter", "OtherBuffer", "Nests", "Swaps", "SwapsUnseen", "SwapsRenamed")),
+    *(job(name) for name in ("OtherParameter", "OtherBuffer", "OtherRegistered", "Nests", "Swaps", "SwapsUnseen", "SwapsRenamed")),
     job("WritesIntoDict", "f32[2,3]", "{'a': f32[2,3]}"),
 ]
 
@@ -63,7 +63,12 @@ def test_one_other_place_in_them_is_named(verdicts: dict[str, Verdict], name: st
 
 
 @pytest.mark.parametrize(
-    ("name", "where"), [("OtherParameter", "parameter average"), ("OtherBuffer", "attribute average")]
+    ("name", "where"),
+    [
+        ("OtherParameter", "parameter average"),
+        ("OtherBuffer", "attribute average"),
+        ("OtherRegistered", "buffer average"),
+    ],
 )
 def test_what_calls_leave_in_parameters_and_tensors_is_compared(
     verdicts: dict[str, Verdict], name: str, where: str

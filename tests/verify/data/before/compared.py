@@ -66,6 +66,16 @@ class OtherBuffer(nn.Cell):
         return x * 2
 
 
+class OtherRegistered(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("average", Tensor(np.zeros(3, np.float32)))
+
+    def construct(self, x):
+        ops.assign(self.average, self.average * 0.5 + ops.stop_gradient(x.mean(0)))
+        return x * 2
+
+
 class WritesIntoDict(nn.Cell):
     def construct(self, x, cache):
         cache["seen"] = x * 1
