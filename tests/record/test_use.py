@@ -87,7 +87,7 @@ def main():
         good((x, {"bias": Tensor(np.ones((2, 3), np.float32))}), 2.5)
         masked(x)
         fixed(x[:, :5])
-        odder(x[:, :6])
+        odder(x[:, :6] - (2.0 if i > 1 else 0.0))
         scaled(x, Tensor([1, 0, 1], ms.int32), 3)
     masked(x, x)
 
@@ -154,6 +154,15 @@ def test_the_script_runs_again_where_arguments_cannot_be_stored(project, proven,
         assert found["verdict"] == verdict, found["message"]
         assert found["rewritten"]["compiles"] and len(found["rewritten"]["compilations"]) == 3
     assert {path.name for path in project.iterdir()} == {"net.py", "train.py", ".graphward"}
+
+
+def test_a_later_call_of_the_script_that_differs_alone_is_found(project, tmp_path, mindspore_python):
+    line = "return Tensor(np.tanh(self.dense(x).asnumpy()))"
+    where_positive = "return ops.stop_gradient(ops.tanh(self.dense(ops.relu(x))))"
+    other = write(tmp_path / "other", {"net.py": NET.replace(line, where_positive), "train.py": TRAIN})
+    found = verdicts(project, mindspore_python, "net.py::Odder", "--against", other)["Odder"]
+    assert found["verdict"] == "diverges", found["message"]
+    assert (found["rewritten"]["difference"]["part"], found["rewritten"]["difference"]["call"]) == ("outputs", 3)
 
 
 def test_migrate_keeps_what_recorded_inputs_prove(project, mindspore_python):
