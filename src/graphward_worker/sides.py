@@ -117,11 +117,11 @@ def accepted(reference: End, strict: End, options: dict[str, Any]) -> dict[str, 
         node = got["nodes"][0]
         place = f" at {node['path']}:{node['line']}" if node["path"] else ""
         return side("falls-back", f"the final graph holds {node['name']}{place}", **facts)
+    notes += _in_place_notes(got)
     found = differences.in_calls(want, got, options["ignore_state"], notes)
     if found is not None:
         facts["outputs"] = "equal" if found.part == "state" else "differ"
         facts["state"] = "differ" if found.part == "state" else None
-        notes += _in_place_notes(got)
         return side("diverges", found.sentence(), difference=found.to_json(), **facts)
     facts["outputs"] = facts["state"] = "equal"
     notes += differences.cut_notes(want)
@@ -160,7 +160,6 @@ def _judge_gradients(reference: End, strict: End, options: dict[str, Any], facts
         facts["gradients"] = "equal"
         return _VERIFIED
     facts.update(gradients="differ", difference=found.to_json())
-    facts["notes"] += _in_place_notes(got)
     return "diverges", found.sentence()
 
 

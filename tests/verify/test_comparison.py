@@ -21,7 +21,7 @@ def of(name: str, inputs: list[str] = X, id: str | None = None, **options: objec
 
 JOBS = [
     of("Cuts", ["f32[2,3]", "f32[2,3]"]),
-    *(of(name) for name in ("DeepInside", "InPlace", "CompileTime")),
+    *(of(name) for name in ("DeepInside", "InPlace", "InPlaceAlike", "CompileTime")),
     replace(of("FixedRows", id="rows that fit"), other_shapes=(("f32[3,3]",), ("f32[1,3]",))),
     replace(of("FixedRows", id="rows that do not"), other_shapes=(("f32[3,3]",), ("f32[4,3]",))),
     replace(of("FixedRows", id="no such spec"), other_shapes=(("f99[3]",),)),
@@ -66,6 +66,13 @@ def test_a_difference_near_an_in_place_assignment_says_which_meaning_counts(verd
     (note,) = side(verdicts["InPlace"]).notes
     assert "the reference is PyNative on this device" in note
     assert f"{FILE}:{line_of(f'alone/{FILE}', 'z += 1')}" in note
+
+
+def test_a_verdict_on_in_place_assignments_that_agree_says_so_too(verdicts: dict[str, Verdict]) -> None:
+    assert verdicts["InPlaceAlike"].verdict == "verified", verdicts["InPlaceAlike"].message
+    (note,) = side(verdicts["InPlaceAlike"]).notes
+    assert "the reference is PyNative on this device" in note
+    assert f"{FILE}:{line_of(f'alone/{FILE}', 'own += 1')}" in note
 
 
 def test_what_is_interpreted_only_once_is_told_from_what_each_call_runs(verdicts: dict[str, Verdict]) -> None:

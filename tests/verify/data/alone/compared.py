@@ -35,6 +35,13 @@ class InPlace(nn.Cell):
         return y + z
 
 
+class InPlaceAlike(nn.Cell):
+    def construct(self, x):
+        own = x * 2
+        own += 1
+        return own
+
+
 class FixedRows(nn.Cell):
     def __init__(self):
         super().__init__()
