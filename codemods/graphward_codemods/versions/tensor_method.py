@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from graphward.knowledge.renames import version
 from graphward.knowledge.renames_calls import advice
 from graphward.rules.context import FunctionContext
 from graphward.rules.finding import Consequence, Finding
@@ -12,7 +13,10 @@ from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
 _GONE = frozenset({"to_tensor", "stub_sync"})
-_DEPRECATED = frozenset({"ptp", "approximate_equal", "unique_with_pad"})
+_DEPRECATED = frozenset(
+    {"ptp", "approximate_equal", "unique_with_pad", "scatter_div", "scatter_max", "scatter_min", "scatter_mul",
+     "scatter_sub"}
+)  # fmt: skip
 _METHODS = frozenset({"item"}) | _GONE | _DEPRECATED
 
 
@@ -21,8 +25,9 @@ class TensorMethod(Rule):
 
     ## What it finds
 
-    `x.item(index)`, `x.to_tensor()` and `x.stub_sync()`, which have gone; `x.ptp()`, `x.approximate_equal(y)` and
-    `x.unique_with_pad(n)`, which warn; on what is known to be a Tensor.
+    `x.item(index)`, `x.to_tensor()` and `x.stub_sync()`, which have gone; where `--target-version` warns of them (2.8 and
+    2.9 on) `x.ptp()`, `x.approximate_equal(y)`, `x.unique_with_pad(n)`, `x.scatter_div(i, u)` and likewise `_max`, `_min`,
+    `_mul` and `_sub`; on what is known to be a Tensor.
 
     ## Why
 
@@ -64,15 +69,18 @@ class TensorMethod(Rule):
             return
         if not context.kind(func.value).is_tensor:
             return
-        deprecated = func.attr in _DEPRECATED
+        name = f"mindspore.Tensor.{func.attr}"
+        warns = version(context.options.target_version).deprecation(name) if func.attr in _DEPRECATED else None
+        if func.attr in _DEPRECATED and warns is None:
+            return
         message = f"Tensor.{func.attr} " + (
-            "is deprecated since MindSpore 2.8" if deprecated
+            f"is deprecated since MindSpore {warns.since.removesuffix('.0')}" if warns
             else "takes no index any more" if func.attr == "item" else "has gone"
         )  # fmt: skip
-        said = advice(f"mindspore.Tensor.{func.attr}")
+        said = advice(name)
         message += f": {said}" if said else ""
         yield context.finding(self, node, message, fixes=tuple(_fixes(node, func, context)),
-                              consequence=Consequence.DEPRECATED if deprecated else None)  # fmt: skip
+                              consequence=Consequence.DEPRECATED if warns else None)  # fmt: skip
 
 
 def _fixes(node: ast.Call, func: ast.Attribute, context: FunctionContext) -> Iterable[Fix]:
