@@ -25,9 +25,9 @@ class TensorMethod(Rule):
 
     ## What it finds
 
-    `x.item(index)`, `x.to_tensor()` and `x.stub_sync()`, which have gone; where `--target-version` warns of them (2.8 and
-    2.9 on) `x.ptp()`, `x.approximate_equal(y)`, `x.unique_with_pad(n)`, `x.scatter_div(i, u)` and likewise `_max`, `_min`,
-    `_mul` and `_sub`; on what is known to be a Tensor.
+    `x.item(index)`, `x.to_tensor()` and `x.stub_sync()`, which have gone; where `--target-version` warns of them (2.8
+    and 2.9 on) `x.ptp()`, `x.approximate_equal(y)`, `x.unique_with_pad(n)`, `x.scatter_div(i, u)` and likewise `_max`,
+    `_min`, `_mul` and `_sub`; on what is known to be a Tensor.
 
     ## Why
 
