@@ -19,10 +19,10 @@ from ..errors import GraphwardError
 from ..migrate.coverage import Coverage
 from ..verify.jobs import Job, Options
 from ..verify.session import proofs
-from ..verify.targets import Target, parse_target
+from ..verify.targets import Target
 from .bench_ops import print_operators
 from .console import out, print_machine, step_progress
-from .options import Format, Inputs, Python, Timeout, with_proof
+from .options import Format, Inputs, Python, Timeout, target_of, with_proof
 
 
 def bench(
@@ -62,7 +62,7 @@ def bench(
         return print_operators(interpreter, output_format)
     if target is None:
         raise GraphwardError("there is nothing to measure", hint="name a TARGET, or give --ops")
-    named = parse_target(target)
+    named = target_of(target)
     if named.expr is None:
         raise GraphwardError("the target names no class or function", hint=f"write {named.file}::Name", path=named.path)
     specs, expr = _inputs(named, inputs, config, interpreter)

@@ -52,7 +52,7 @@ def fix(
     where = chosen(paths)
     config = settings(where, select=select, ignore=ignore, target_version=target_version, op_style=op_style,
                       units=units, unit_names=names)  # fmt: skip
-    files, refused = find_files(where, config)
+    files, refused = find_files(where, config, notebooks=True)
     limit = Applicability.UNSAFE if unsafe_fixes else Applicability.SAFE
     workspace = Workspace(files)
     result = run_fix(workspace, rules_of(config), config, within(limit))

@@ -22,7 +22,7 @@ from ..report.verdicts import render_json, render_summary, render_text
 from ..source.fixes import Applicability
 from ..source.writing import write_all
 from ..verify.specs import check_specs
-from ..verify.targets import Target, parse_target
+from ..verify.targets import Target
 from ..verify.verdicts import Verdict
 from .console import INTERRUPTED, out, print_diff, print_machine, print_note, print_problems, step_progress
 from .options import (
@@ -43,6 +43,7 @@ from .options import (
     Write,
     chosen,
     settings,
+    target_of,
     with_proof,
 )
 
@@ -143,7 +144,7 @@ def _declared(text: str | None, inputs: list[str] | None) -> Target | None:
             hint = "name the target, or declare inputs in pyproject.toml"
             raise GraphwardError("--input goes with --target", hint=hint)
         return None
-    target = parse_target(text)
+    target = target_of(text)
     if target.expr is None:
         raise GraphwardError("--target names one Cell or jit function", hint=f"write {text}::Name")
     check_specs(inputs or ())

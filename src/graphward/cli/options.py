@@ -12,6 +12,9 @@ import typer
 from ..config import Config, load_config, wrong_item
 from ..errors import GraphwardError
 from ..rules.selection import require
+from ..source.discovery import no_module
+from ..source.text import NOTEBOOK
+from ..verify.targets import Target, parse_target
 
 
 class OpStyle(str, Enum):
@@ -127,6 +130,14 @@ def with_proof(
     options = {"timeout": timeout, "memory": memory, "export": export, "scheduler": scheduler}
     given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     return replace(config, verify=replace(config.verify, **given))
+
+
+def target_of(text: str) -> Target:
+    """A target that is named on the command line. Raises GraphwardError for one that is none, or is in a notebook."""
+    place = Path(text.partition("::")[0])
+    if place.suffix == NOTEBOOK:
+        raise no_module(place)
+    return parse_target(text)
 
 
 def chosen(paths: list[Path] | None) -> list[Path]:

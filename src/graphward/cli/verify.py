@@ -17,10 +17,10 @@ from ..report.verdicts import render_json, render_summary, render_text
 from ..verify.jobs import Job, Options
 from ..verify.recordings import recorded_inputs
 from ..verify.session import proofs
-from ..verify.targets import Target, parse_target
+from ..verify.targets import Target
 from ..verify.verdicts import Verdict
 from .console import INTERRUPTED, out, print_machine, print_note, print_recording_problems, step_progress
-from .options import Export, Format, Inputs, Memory, Python, Scheduler, Timeout, with_proof
+from .options import Export, Format, Inputs, Memory, Python, Scheduler, Timeout, target_of, with_proof
 
 # What MindSpore says where code asks for a device, or a group of them, that this machine has not.
 _OF_A_DEVICE = ("device target", "device_target", "mpirun", "msrun")
@@ -115,7 +115,7 @@ def _jobs(
 
 def _expand(text: str, config: Config) -> list[tuple[Target, tuple[str, ...] | None]]:
     """A target with its declared inputs; a file alone stands for everything in it that can be called."""
-    target = parse_target(text)
+    target = target_of(text)
     workspace = Workspace([target.path])
     if workspace.module(target.path) is None:
         problem = workspace.problems[target.path]

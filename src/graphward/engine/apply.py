@@ -56,7 +56,7 @@ def drop_unused_imports(before: SourceText, after: SourceText) -> SourceText:
     if before.utf8 == after.utf8 or before.path.name == "__init__.py":
         return after
     old, new = parse_tree(before), parse_tree(after)
-    unused = (bound_by_imports(new) & _used(old)) - _used(new)
+    unused = (bound_by_imports(new) & _used(old)) - _used(new) - before.words_beyond
     if not unused:
         return after
     result = after.with_utf8(apply_edits(after.utf8, removals(after, new, unused)))

@@ -21,7 +21,9 @@ from ..rules.selection import matches
 from ..rules.suppression import unsuppressed
 from ..rules.suspects import Suspect
 from ..source.fixes import Applicability
+from ..source.notebook_text import NotebookText
 from ..source.text import SourceText
+from .cells import in_cells
 from .recorded import recorded_kinds, recorded_shapes
 from .visits import Visits
 from .workspace import Problem, Workspace
@@ -179,7 +181,8 @@ def _check_module(
             findings += rule.visit_module(everything)
     unique = {(f.code, f.span.start, f.span.end, f.message): f for f in reversed(findings)}
     ordered = sorted(unique.values(), key=lambda f: (f.span.start, f.span.end, f.code))
-    return unsuppressed(module.source, ordered)
+    kept = unsuppressed(module.source, ordered)
+    return [in_cells(module.source, f) for f in kept] if isinstance(module.source, NotebookText) else kept
 
 
 def _doubted(finding: Finding) -> Finding:

@@ -30,9 +30,13 @@ class RunProgress:
     total: int
 
 
-def find_files(paths: Sequence[Path], config: Config) -> tuple[list[Path], list[Problem]]:
-    """The files of a run, and those that were refused."""
-    discovery = discover(paths, exclude=config.exclude, max_file_size=config.max_file_size)
+def find_files(
+    paths: Sequence[Path], config: Config, *, notebooks: bool = False
+) -> tuple[list[Path], list[Problem]]:
+    """The files of a run, notebooks only where they are asked for, and those that were refused."""
+    discovery = discover(
+        paths, exclude=config.exclude, max_file_size=config.max_file_size, notebooks=notebooks
+    )
     return discovery.files, [Problem(path, 0, reason) for path, reason in discovery.skipped]
 
 
@@ -50,7 +54,7 @@ def run_check(
 
     Raises GraphwardError for a path that cannot be used.
     """
-    files, refused = find_files(paths, config)
+    files, refused = find_files(paths, config, notebooks=True)
     rules_of(config)  # an unknown rule code must fail before anything is read
     cache = Cache(config) if use_cache else None
     parts = shards(files)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..analysis.module import module_name
+from ..source.text import NOTEBOOK
 from .workspace import import_root
 
 _IMPORTED = re.compile(rb"\s*(from|import)\s+(\w+)([^\n]*)")
@@ -45,7 +46,7 @@ def shards(files: Sequence[Path]) -> list[Shard]:
     for key, members in groups.items():
         imported: set[bytes] = set()
         for path in members:
-            imported.update(_imported(_bytes(path)))
+            imported.update(_imported(_lines(path)))
         for name in imported & names.keys():
             for other in names[name]:
                 leader[find(other)] = find(key)
@@ -78,8 +79,10 @@ def _shard(files: list[Path]) -> Shard:
     return Shard(files, sum(path.stat().st_size for path in files))
 
 
-def _bytes(path: Path) -> bytes:
+def _lines(path: Path) -> bytes:
+    """The text of a file. In the JSON of a notebook lines begin behind quotes and escaped line feeds."""
     try:
-        return path.read_bytes()
+        data = path.read_bytes()
     except OSError:
         return b""  # the workspace reports it
+    return data.replace(b"\\n", b"\n").replace(b'"', b"\n") if path.suffix == NOTEBOOK else data

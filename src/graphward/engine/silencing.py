@@ -21,7 +21,8 @@ def on_line(source: SourceText, finding: Finding) -> Fix | None:
     """`# graphward: ignore[...]` on the first line of a finding that can hold one; None where none can."""
     first, last = (source.position(offset)[0] for offset in (finding.span.start, finding.span.end))
     for line in range(first, last + 1):
-        fix = Fix(f"Silence {finding.code} on line {line}", (_mark(source, line, finding.code),), Applicability.SAFE)
+        title = f"Silence {finding.code} on {source.line_named(line)}"
+        fix = Fix(title, (_mark(source, line, finding.code),), Applicability.SAFE)
         try:
             after = apply_fixes(source, [fix])
         except DoesNotParse:
@@ -38,7 +39,7 @@ def in_file(source: SourceText, code: str) -> Edit:
     if listed:
         return Edit(listed.end(), listed.end(), f", {code}")
     head = _HEAD.match(source.utf8)
-    place = head.end() if head else 0
+    place = max(head.end() if head else 0, source.top)
     return Edit(place, place, f"# graphward: ignore-file[{code}]{source.newline}")
 
 

@@ -14,7 +14,8 @@ from ..analysis.regions import MARKERS
 from ..errors import GraphwardError
 from ..recordings import Recordings
 from ..rules.suspects import Suspect
-from ..source.text import NotText, SourceText
+from ..source.notebook_text import NotebookText
+from ..source.text import NOTEBOOK, NotText, SourceText
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +155,9 @@ class Workspace:
 
     def _register(self, path: Path) -> None:
         name = module_name(path, self._packages)
+        if path.suffix == NOTEBOOK:
+            # Nothing can import it, and a module may have its name.
+            name += "-notebook"
         self._names[path] = name
         self._paths.setdefault(name, path)
         self._roots.setdefault(import_root(path, name))
@@ -176,7 +180,7 @@ class Workspace:
         try:
             return Module.parse(source, self._names[path])
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            self._syntax_problem(path, error)
+            self._syntax_problem(path, source, error)
             return None
 
     def _check_syntax(self, path: Path, source: SourceText) -> None:
@@ -186,12 +190,15 @@ class Workspace:
                 warnings.simplefilter("ignore")
                 symtable.symtable(source.text, str(path), "exec")
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            self._syntax_problem(path, error)
+            self._syntax_problem(path, source, error)
 
-    def _syntax_problem(self, path: Path, error: Exception) -> None:
+    def _syntax_problem(self, path: Path, source: SourceText, error: Exception) -> None:
         line = (error.lineno or 0) if isinstance(error, SyntaxError) else 0
         reason = error.msg if isinstance(error, SyntaxError) else str(error) or type(error).__name__
-        self._fail(path, line, f"does not parse: {reason}")
+        message = f"does not parse: {reason}"
+        if line and isinstance(source, NotebookText):
+            line, message = 0, f"{source.line_named(line)}: {message}"
+        self._fail(path, line, message)
 
     def _fail(self, path: Path, line: int, message: str) -> None:
         self._sources.setdefault(path, None)

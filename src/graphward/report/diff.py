@@ -6,8 +6,10 @@ from collections.abc import Iterable, Iterator
 from difflib import unified_diff
 from pathlib import Path
 
+from ..source.notebook_text import NotebookText
 from ..source.paths import display
 from ..source.text import SourceText
+from .cells import with_cells
 
 
 def render_diff(changes: Iterable[tuple[Path, SourceText | None, SourceText | None]]) -> str:
@@ -16,8 +18,14 @@ def render_diff(changes: Iterable[tuple[Path, SourceText | None, SourceText | No
     makes them."""
     return "".join(
         line for path, before, after in changes
-        for line in file_diff(path, _bytes(before), _bytes(after))
+        for line in _named(before, after, file_diff(path, _bytes(before), _bytes(after)))
     )  # fmt: skip
+
+
+def _named(before: SourceText | None, after: SourceText | None, lines: Iterator[str]) -> Iterator[str]:
+    if isinstance(before, NotebookText) and isinstance(after, NotebookText):
+        return with_cells(lines, before, after)
+    return lines
 
 
 def _bytes(source: SourceText | None) -> bytes | None:

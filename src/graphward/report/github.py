@@ -16,12 +16,13 @@ def render_findings(rows: Iterable[Row]) -> str:
     lines = []
     for row in rows:
         finding = row.finding
-        (line, column), (end_line, end_column) = row.start, row.end
         level = _LEVELS.get(finding.consequence, "warning")
-        place = f"line={line},endLine={end_line},col={column},endColumn={end_column}"
+        place = f"line={row.start_on_disk},endLine={row.end_on_disk}"
+        if row.start.cell is None:
+            place += f",col={row.start.column},endColumn={row.end.column}"
         file = _property(display(row.path))
         title = _property(f"{finding.code} {finding.name}")
-        lines.append(f"::{level} file={file},{place},title={title}::{_data(finding.message)}")
+        lines.append(f"::{level} file={file},{place},title={title}::{_data(row.message)}")
     return "\n".join(lines)
 
 

@@ -49,6 +49,8 @@ def edit_object(source: SourceText, edit: Edit) -> dict[str, Any]:
 
 
 def _span(source: SourceText, start: int, end: int) -> dict[str, int]:
-    line, column = source.position(start)
-    end_line, end_column = source.position(end)
-    return {"line": line, "column": column, "end_line": end_line, "end_column": end_column}
+    """In a notebook the cell comes first, and the lines are those of the cell."""
+    cell, line, column = source.place(start)
+    _, end_line, end_column = source.place(end)
+    span = {"line": line, "column": column, "end_line": end_line, "end_column": end_column}
+    return span if cell is None else {"cell": cell, **span}

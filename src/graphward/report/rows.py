@@ -13,7 +13,8 @@ from ..source.edits import Edit
 from ..source.fixes import Fix
 from ..source.imports import additions
 from ..source.parsing import parse_tree
-from ..source.text import SourceText
+from ..source.paths import display
+from ..source.text import Place, SourceText
 
 
 @dataclass(frozen=True)
@@ -25,13 +26,33 @@ class Row:
     finding: Finding
 
     @property
-    def start(self) -> tuple[int, int]:
-        """Line and column, 1-based, the column in characters."""
-        return self.source.position(self.finding.span.start)
+    def start(self) -> Place:
+        return self.source.place(self.finding.span.start)
 
     @property
-    def end(self) -> tuple[int, int]:
-        return self.source.position(self.finding.span.end)
+    def end(self) -> Place:
+        return self.source.place(self.finding.span.end)
+
+    @property
+    def start_on_disk(self) -> int:
+        """The line of the file, also where that is JSON."""
+        return self.source.line_on_disk(self.source.position(self.finding.span.start)[0])
+
+    @property
+    def end_on_disk(self) -> int:
+        return self.source.line_on_disk(self.source.position(self.finding.span.end)[0])
+
+    @property
+    def message(self) -> str:
+        """What is told where only lines of the file can be pointed at."""
+        cell, line, _ = self.start
+        return self.finding.message if cell is None else f"cell {cell}, line {line}: {self.finding.message}"
+
+
+def place_of(path: Path, source: SourceText, offset: int) -> str:
+    """`net.py:5:9`, or `book.ipynb:cell 3:5:9`."""
+    cell, line, column = source.place(offset)
+    return f"{display(path)}:{'' if cell is None else f'cell {cell}:'}{line}:{column}"
 
 
 def complete_edits(source: SourceText, fix: Fix) -> list[Edit]:

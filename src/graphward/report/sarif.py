@@ -52,7 +52,7 @@ def _result(row: Row) -> dict[str, Any]:
     return {
         "ruleId": finding.code,
         "level": _LEVELS.get(finding.consequence, "warning"),
-        "message": {"text": finding.message},
+        "message": {"text": row.message},
         "locations": [location],
         "fixes": [
             {
@@ -68,7 +68,8 @@ def _result(row: Row) -> dict[str, Any]:
                 ],
             }
             for fix in finding.fixes
-            if fix.edits
+            # What would be inserted in a notebook is JSON.
+            if fix.edits and row.start.cell is None
         ],
         "properties": {"consequence": finding.consequence.value, "callPath": list(finding.call_path)},
     }
@@ -80,6 +81,8 @@ def _description(fix: Fix) -> str:
 
 
 def _region(row: Row, start: int, end: int) -> dict[str, int]:
+    if row.start.cell is not None:
+        return {"startLine": row.start_on_disk, "endLine": row.end_on_disk}
     place = edit_object(row.source, Edit(start, end, ""))
     return {
         "startLine": place["line"], "startColumn": place["column"], "endLine": place["end_line"],

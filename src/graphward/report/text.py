@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from ..rules.finding import Consequence
 from ..source.fixes import Applicability
 from ..source.paths import display
-from .rows import Row
+from .rows import Row, place_of
 
 _COLORS = {
     Consequence.ERROR: "bold red", Consequence.FALLBACK: "yellow", Consequence.DIVERGENCE: "bold magenta",
@@ -28,9 +28,9 @@ def render_findings(rows: Sequence[Row]) -> str:
     blocks = []
     for row in rows:
         finding = row.finding
-        line, column = row.start
+        place = place_of(row.path, row.source, finding.span.start).removeprefix(display(row.path))
         color = _COLORS[finding.consequence]
-        head = f"[bold]{escape(display(row.path))}[/]:{line}:{column} [bold]{finding.code}[/] "
+        head = f"[bold]{escape(display(row.path))}[/]{place} [bold]{finding.code}[/] "
         lines = [f"{head}[{color}]{finding.consequence.value}[/] {escape(finding.message)}"]
         where = finding.region
         if finding.call_path:

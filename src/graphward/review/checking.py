@@ -48,7 +48,7 @@ class Checker:
     ) -> tuple[dict[Path, tuple[SourceText, list[Finding]]], list[Problem]]:
         """What is found in the files as they are on disk, and the files that were left alone."""
         result = run_check(self._paths, self.config, progress=progress)
-        self._parts = shards(find_files(self._paths, self.config)[0])
+        self._parts = shards(find_files(self._paths, self.config, notebooks=True)[0])
         self._sources = {path: entry.source for path, entry in result.files.items()}
         return {path: (entry.source, entry.findings) for path, entry in result.files.items()}, result.problems
 

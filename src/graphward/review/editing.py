@@ -28,10 +28,15 @@ class Draft:
     text: str
 
     @property
+    def _lines(self) -> str:
+        cell, first, _ = self.item.source.place(self.item.source.line_starts[self.first - 1])
+        return f"lines {first} to {first + self.last - self.first}" + (f" of cell {cell}" if cell else "")
+
+    @property
     def document(self) -> str:
         """What the editor shows."""
         finding = self.item.finding
-        what = f"{self.item.path.name}, lines {self.first} to {self.last}: {finding.code} {finding.message}"
+        what = f"{self.item.path.name}, {self._lines}: {finding.code} {finding.message}"
         note = "This text replaces them. Lines that begin with #| are dropped; an empty file keeps things as they are."
         return f"{_HEAD}{what}\n{_HEAD}{note}\n{self.text}"
 

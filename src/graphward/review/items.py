@@ -36,6 +36,11 @@ class Item:
         """1-based."""
         return self.source.position(self.finding.span.start)[0]
 
+    @property
+    def line_named(self) -> str:
+        """What the line is called: `line 5`, or `line 2 of cell 3`."""
+        return self.source.line_named(self.line)
+
     @cached_property
     def said(self) -> str:
         """What a word of a filter is looked for in, besides the path: in small letters."""

@@ -14,6 +14,7 @@ from ..source.paths import display
 from ..source.text import SourceText
 from ..source.writing import write_atomic
 from .checking import Unusable, final
+from .items import Item
 from .journal import Entry
 from .state import BY_HAND, FileReview, State, Status
 
@@ -101,7 +102,8 @@ def report(state: State, as_json: bool) -> str:
         if row["path"] != path:
             path = row["path"]
             lines += ["", f"## {path}", ""]
-        lines.append(f"- **{row['state']}** line {row['line']} `{row['code']}` {row['message']}")
+        named = f"line {row['line']}" + (f" of cell {row['cell']}" if "cell" in row else "")
+        lines.append(f"- **{row['state']}** {named} `{row['code']}` {row['message']}")
         if row["fix"]:
             lines.append(f"  - {row['fix']['applicability']} fix: {row['fix']['title']}")
             if row["fix"]["reason"]:
@@ -120,7 +122,7 @@ def _row(state: State, file: FileReview, key: str) -> dict[str, Any]:
     finding, fix = entry.item.finding, entry.decision.fix if entry.decision else None
     proof = state.proofs.get((file.path, key))
     return {
-        "path": display(file.path), "line": entry.item.line, "code": finding.code, "name": finding.name,
+        "path": display(file.path), **_place(entry.item), "code": finding.code, "name": finding.name,
         "message": finding.message, "consequence": finding.consequence.value, "region": finding.region,
         "state": entry.status.value, "new": entry.item.new, "note": entry.note,
         "fix": None if fix is None or entry.decision is None else {
@@ -132,6 +134,11 @@ def _row(state: State, file: FileReview, key: str) -> dict[str, Any]:
             "current": proof.fixes == state.fixes_of(entry),
         },
     }  # fmt: skip
+
+
+def _place(item: Item) -> dict[str, int]:
+    cell, line, _ = item.source.place(item.finding.span.start)
+    return {"line": line} if cell is None else {"cell": cell, "line": line}
 
 
 def _count(number: int, noun: str) -> str:

@@ -12,7 +12,8 @@ from ..errors import GraphwardError
 from ..migrate.coverage import Coverage, ProofTarget, place_at
 from ..migrate.run import UNDECIDED
 from ..migrate.trees import Trees
-from ..source.text import SourceText
+from ..source.discovery import no_module
+from ..source.text import NOTEBOOK, SourceText
 from ..verify.jobs import Job, Options
 from ..verify.recordings import recorded_inputs
 from ..verify.session import Session
@@ -61,6 +62,10 @@ class Prover:
         Raises GraphwardError when nothing can be proven at all, Stopped.
         """
         self._stopped = False
+        provable = [place for place in places if place[0].suffix != NOTEBOOK]
+        if places and not provable:
+            raise no_module(places[0][0])
+        places = provable
         if self._session is None:
             config = self._checker.config
             self._session = Session(python=config.python or None, slots=config.verify.jobs)
@@ -100,6 +105,7 @@ class Prover:
         progress: Progress, found: dict[Place, Verdict],
     ) -> list[Verdict]:  # fmt: skip
         """Prove what stands in files that are checked together; adds to `found`."""
+        together = [path for path in together if path.suffix != NOTEBOOK]
         originals = Workspace(together, {path: file.original for path, file in files.items()})
         coverage = Coverage(originals, analyse(originals), self._checker.config)
         texts = {f.path.resolve(): applied(f) for f in files.values() if f.decisions and _usable(f)}

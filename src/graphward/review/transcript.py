@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ..engine.workspace import Problem
+from ..report.rows import place_of
 from ..report.text import MEANINGS
 from ..source.fixes import Fix
 from ..source.paths import display
@@ -49,10 +50,10 @@ class Transcript:
     def finding(self, entry: Entry, state: State) -> None:
         """A finding: where, what, why."""
         finding, source = entry.item.finding, entry.item.source
-        line, column = source.position(finding.span.start)
+        line = entry.item.line
         new = " (new)" if entry.item.new else ""
         self.say("")
-        self.say(f"{display(entry.item.path)}:{line}:{column} {finding.code} {finding.name}{new}", "bold")
+        self.say(f"{place_of(entry.item.path, source, finding.span.start)} {finding.code} {finding.name}{new}", "bold")
         self.say(f"{finding.consequence.value}: {MEANINGS[finding.consequence]}")
         self.say(finding.message)
         steps = [step.partition(":")[2] for step in finding.call_path]
@@ -88,7 +89,7 @@ class Transcript:
         self.say(f"+++ b/{name}", "bold")
         for hunk in hunks(state.files[entry.item.path], entry.item, fix):
             lines = list(hunk.unified())
-            self.say(f"@@ line {lines[0][0].number} @@", "cyan")
+            self.say(f"@@ {entry.item.source.line_named(lines[0][0].number)} @@", "cyan")
             for line, _ in lines:
                 self.say(line.mark + line.text, _DIFF_STYLES.get(line.mark, ""))
 
@@ -100,8 +101,7 @@ class Transcript:
 
 def taken_line(item: Item, fix: Fix) -> str:
     """One line for a fix that was accepted without being shown."""
-    line, column = item.source.position(item.finding.span.start)
-    place = f"{display(item.path)}:{line}:{column}"
+    place = place_of(item.path, item.source, item.finding.span.start)
     return visible(f"accepted {place} {item.finding.code} {fix.applicability.value}: {fix.title}")
 
 

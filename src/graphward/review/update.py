@@ -74,7 +74,7 @@ def _taken(state: State, entry: Entry, fix: Fix, choice: int) -> State:
     file = _decide(before, entry, fix, choice)
     if isinstance(file, str):
         return replace(state, message=file)
-    state = _changed(state, {file.path: file}, f"{entry.item.finding.code} on line {entry.item.line}")
+    state = _changed(state, {file.path: file}, f"{entry.item.finding.code} on {entry.item.line_named}")
     said = "Silenced" if choice == SUPPRESSION else "Accepted"
     state = replace(state, message=f"{said}: {fix.title}.{_effects(before, file)}{_lost(before, file, entry.key)}")
     return _next_open(state)
@@ -122,7 +122,7 @@ def _reject(state: State, action: act.Reject) -> State:
     file = _without(before, entry.key)
     refused = {k: v for k, v in file.refused.items() if k != entry.key}
     file = replace(file, rejected=file.rejected | {entry.key}, refused=refused)
-    state = _changed(state, {file.path: file}, f"{entry.item.finding.code} on line {entry.item.line}")
+    state = _changed(state, {file.path: file}, f"{entry.item.finding.code} on {entry.item.line_named}")
     return _next_open(replace(state, message=f"Rejected.{_lost(before, file, entry.key)}"))
 
 
@@ -142,7 +142,7 @@ def _reopen(state: State, action: act.Reopen) -> State:
     before = state.files[entry.item.path]
     file = _without(before, entry.key)
     file = replace(file, rejected=file.rejected - {entry.key})
-    state = _changed(state, {file.path: file}, f"{entry.item.finding.code} on line {entry.item.line}")
+    state = _changed(state, {file.path: file}, f"{entry.item.finding.code} on {entry.item.line_named}")
     return _kept(replace(state, message=f"Open again.{_lost(before, file, entry.key)}"))
 
 
@@ -251,7 +251,7 @@ def _status(file: FileReview, key: str) -> Status | None:
 
 def _named(file: FileReview, key: str) -> str:
     item = file.decisions[key][1].item
-    return f"{item.finding.code} on line {item.line}"
+    return f"{item.finding.code} on {item.line_named}"
 
 
 def _others(count: int) -> str:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 
 import pathspec
 
 from ..errors import GraphwardError
+from .text import NOTEBOOK
 
 # Never walked into: nothing there is the user's source.
 _SKIPPED = frozenset(
     {".git", ".hg", ".svn", ".venv", "venv", "__pycache__", "node_modules", ".mypy_cache", ".ruff_cache",
-     ".pytest_cache", ".tox", ".nox", ".eggs", "build", "dist", "site-packages"}
+     ".ipynb_checkpoints", ".pytest_cache", ".tox", ".nox", ".eggs", "build", "dist", "site-packages"}
 )  # fmt: skip
 SUFFIXES = (".py", ".pyi")
 
@@ -27,12 +29,16 @@ class Discovery:
     skipped: list[tuple[Path, str]] = field(default_factory=list)
 
 
-def discover(paths: Sequence[Path], *, exclude: Sequence[str] = (), max_file_size: int = 2_000_000) -> Discovery:
-    """The Python files under `paths`. A file that is named is taken whatever git ignores.
+def discover(
+    paths: Sequence[Path], *, exclude: Sequence[str] = (), max_file_size: int = 2_000_000, notebooks: bool = False
+) -> Discovery:
+    """The Python files under `paths`, and with `notebooks` the notebooks, where nbformat is there to read them. A file
+    that is named is taken whatever git ignores.
 
-    Raises GraphwardError for a path that does not exist or cannot be read, for a file that is no Python file, and
-    when nothing is found at all.
+    Raises GraphwardError for a path that does not exist or cannot be read, for a file that is no Python file, for a
+    notebook that cannot be taken, and when nothing is found at all.
     """
+    suffixes = (*SUFFIXES, NOTEBOOK) if notebooks and find_spec("nbformat") is not None else SUFFIXES
     found = Discovery()
     seen: set[Path] = set()
     excluded = pathspec.GitIgnoreSpec.from_lines(exclude)
@@ -41,12 +47,14 @@ def discover(paths: Sequence[Path], *, exclude: Sequence[str] = (), max_file_siz
             raise GraphwardError("no such file or folder", path=path, hint="check the path for a typing error")
         candidates: Iterable[tuple[Path, str]]
         if path.is_dir():
-            candidates = list(_walk(path, excluded))
+            candidates = list(_walk(path, excluded, suffixes))
             if not candidates:
                 hint = "name a folder with .py files; files that git ignores are left out"
                 raise GraphwardError("the folder holds no Python files", path=path, hint=hint)
-        elif path.suffix in SUFFIXES:
+        elif path.suffix in suffixes:
             candidates = [(path, "")]
+        elif path.suffix == NOTEBOOK:
+            raise _refusal(path, notebooks)
         else:
             raise GraphwardError("this is not a Python file", path=path, hint="Graphward reads .py files")
         for file, problem in candidates:
@@ -61,12 +69,24 @@ def discover(paths: Sequence[Path], *, exclude: Sequence[str] = (), max_file_siz
     return found
 
 
+def _refusal(path: Path, notebooks: bool) -> GraphwardError:
+    if notebooks:
+        return GraphwardError("notebooks need nbformat", path=path, hint="pip install 'graphward[notebook]'")
+    return no_module(path)
+
+
+def no_module(path: Path) -> GraphwardError:
+    """The error for a notebook that is to be run outside Jupyter."""
+    hint = "prove its cells with Verify in the editor, or move the Cells to a .py file; `graphward fix` works here"
+    return GraphwardError("a notebook cannot be proven from the command line", path=path, hint=hint)
+
+
 def _too_large(file: Path, limit: int) -> str:
     size = file.stat().st_size
     return f"larger than {limit} bytes ({size}); raise max-file-size to read it" if size > limit else ""
 
 
-def _walk(root: Path, excluded: pathspec.PathSpec) -> Iterator[tuple[Path, str]]:
+def _walk(root: Path, excluded: pathspec.PathSpec, suffixes: Sequence[str]) -> Iterator[tuple[Path, str]]:
     """Files below `root` with, for each, why it is refused (empty when it is not)."""
     real_root = root.resolve()
     stack: list[tuple[Path, list[tuple[Path, pathspec.PathSpec]]]] = [(root, _ignores_above(root))]
@@ -94,7 +114,7 @@ def _walk(root: Path, excluded: pathspec.PathSpec) -> Iterator[tuple[Path, str]]
                     continue
                 if not entry.is_symlink():  # a linked folder is either elsewhere in the tree or outside it
                     folders.append((path, ignores))
-            elif path.suffix in SUFFIXES:
+            elif path.suffix in suffixes:
                 yield path, _escape(path, real_root) if entry.is_symlink() else ""
         stack.extend(reversed(folders))
 

@@ -32,18 +32,24 @@ def join_cells(cells: Sequence[str]) -> Joined:
     starts = []
     for cell in cells:
         starts.append(len(lines))
-        lines += _python(_LINE_END.split(cell))
+        lines += python_lines(_LINE_END.split(cell))
     return Joined("".join(f"{line}\n" for line in lines), tuple(starts))
 
 
-def _python(lines: list[str]) -> list[str]:
+def python_lines(lines: list[str]) -> list[str]:
+    """The lines of a cell, without their ends, as Python: what is none is blanked, or says what stands in for it."""
+    magic = cell_magic(lines)
+    if magic is None:
+        return _without_magics(lines)
+    first, python = magic
+    return _without_magics([*lines[:first], "", *lines[first + 1 :]]) if python else ["" for _ in lines]
+
+
+def cell_magic(lines: list[str]) -> tuple[int, bool] | None:
+    """The index of the line with the magic of a whole cell, and whether the cell is Python all the same."""
     first = next((i for i, line in enumerate(lines) if line.strip()), 0)
-    magic = _CELL_MAGIC.match(lines[first])
-    if magic:
-        if magic[1] not in _PYTHON_CELLS:
-            return ["" for _ in lines]
-        lines = [*lines[:first], "", *lines[first + 1 :]]
-    return _without_magics(lines)
+    magic = _CELL_MAGIC.match(lines[first]) if lines else None
+    return (first, magic[1] in _PYTHON_CELLS) if magic else None
 
 
 def _without_magics(lines: list[str]) -> list[str]:

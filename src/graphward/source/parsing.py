@@ -13,6 +13,7 @@ def parse_tree(source: SourceText) -> ast.Module:
 
     Raises SyntaxError, or ValueError for what Python's parser refuses otherwise.
     """
+    source.require_whole()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return ast.parse(source.text, filename=str(source.path))

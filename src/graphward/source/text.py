@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
+from typing import NamedTuple
 
+NOTEBOOK = ".ipynb"
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -19,6 +21,15 @@ class NotText(Exception):
     def __init__(self, reason: str, line: int = 1):
         super().__init__(reason)
         self.line = line
+
+
+class Place(NamedTuple):
+    """Where something stands for a reader: line and column from 1, the column in characters; of a notebook the number
+    of the cell among all cells from 1, and the line in that cell."""
+
+    cell: int | None
+    line: int
+    column: int
 
 
 @dataclass(frozen=True)
@@ -33,7 +44,13 @@ class SourceText:
 
     @classmethod
     def from_bytes(cls, path: Path, data: bytes) -> SourceText:
-        """Decode as Python does (BOM, coding cookie, else UTF-8). Raises NotText."""
+        """Decode as Python does (BOM, coding cookie, else UTF-8); a notebook gives the code of its cells. Raises
+        NotText."""
+        if path.suffix == NOTEBOOK:
+            # Few runs meet one.
+            from .notebook_text import read_notebook
+
+            return read_notebook(path, data)
         if b"\x00" in data:
             raise NotText("the file holds null bytes", data[: data.index(b"\x00")].count(b"\n") + 1)
         bom = data.startswith(_BOM)
@@ -66,6 +83,31 @@ class SourceText:
         """What stands on disk. Raises UnicodeEncodeError when the file's encoding has no such character."""
         body = self.utf8 if self.encoding == "utf-8" else self.utf8.decode().encode(self.encoding)
         return _BOM + body if self.bom else body
+
+    def require_whole(self) -> None:
+        """Raise SyntaxError when edits have damaged what a notebook needs to find its cells in the text again."""
+
+    def place(self, offset: int) -> Place:
+        """Where a reader finds a byte."""
+        return Place(None, *self.position(offset))
+
+    def line_named(self, line: int) -> str:
+        """How a line (1-based) of the text is called: `line 5`, or `line 2 of cell 3`."""
+        return f"line {line}"
+
+    def line_on_disk(self, line: int) -> int:
+        """The line of the file in which a line (1-based) of the text stands."""
+        return line
+
+    @property
+    def top(self) -> int:
+        """The offset from which on lines can be added."""
+        return 0
+
+    @property
+    def words_beyond(self) -> frozenset[str]:
+        """Words that stand where Python does not look, and may be names all the same."""
+        return frozenset()
 
     @cached_property
     def text(self) -> str:

@@ -17,6 +17,7 @@ from textual.timer import Timer
 from textual.widgets import Static
 
 from ...errors import GraphwardError
+from ...report.rows import place_of
 from ...source.fixes import Fix
 from ...source.paths import display
 from .. import actions as act
@@ -293,7 +294,7 @@ class ReviewApp(App[None]):
             return
         try:
             with self._suspended():
-                open_at(entry.item.path, entry.item.line)
+                open_at(entry.item.path, entry.item.source.line_on_disk(entry.item.line))
         except GraphwardError as error:
             self.do(act.Say(str(error).replace("\n", " ")))
         self._look_at_disk()
@@ -448,7 +449,8 @@ class ReviewApp(App[None]):
         if entry is None:
             path = self.review.state.selected[0] if self.review.state.selected else None
             return Text(visible(display(path)) if path else "Nothing to show", "bold")
-        text = Text(f"{visible(display(entry.item.path))}:{entry.item.line} ", "bold")
+        place = place_of(entry.item.path, entry.item.source, entry.item.finding.span.start).rpartition(":")[0]
+        text = Text(f"{visible(place)} ", "bold")
         text.append(f"{entry.item.finding.code} {entry.item.finding.name} ", "")
         alternatives = self.review.state.alternatives(entry) or entry.item.fixes
         if fix is None:
