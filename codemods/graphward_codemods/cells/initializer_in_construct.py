@@ -113,6 +113,7 @@ def _fix(
         new = _operator(what, shape, dtype, context, rewrite)
         if new is not None:
             _put(target, new, context, rewrite)
+            _drop_init_data(target, context, rewrite)
             return rewrite.safe(title)
     rewrite = context.rewrite()
     title = "Draw it in __init__"
@@ -124,6 +125,7 @@ def _fix(
         advice = "draw it with ops.normal, ops.uniform or ops.StandardNormal, or make it in __init__"
         return context.rewrite().manual(title, f"not moved by itself: {reason}; {advice}")
     _put(target, new, context, rewrite)
+    _drop_init_data(target, context, rewrite)
     return rewrite.unsafe(title, "it is drawn once, where the original draws it at each PyNative call")
 
 
@@ -133,6 +135,34 @@ def _put(target: ast.expr, new: str, context: FunctionContext, rewrite: Rewrite)
         rewrite.replace(target, new, context.parent(target))
     else:
         rewrite.replace_span(context.module.start(target), context.module.end(target), new)
+
+
+def _drop_init_data(target: ast.expr, context: FunctionContext, rewrite: Rewrite) -> None:
+    """Leave out `.init_data()` of the variable that holds it: it is a Tensor with its values by now."""
+    statement = context.parent(target)
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return
+    name = statement.targets[0]
+    if not isinstance(name, ast.Name):
+        return
+    inside = list(ast.walk(context.function.node))
+    uses = [n for n in inside if _is_init_data(n, name.id)]
+    written = [n for n in inside if isinstance(n, ast.Name) and n.id == name.id and isinstance(n.ctx, ast.Store)]
+    again = [context.parent(n) for n in written if n is not name]
+    # Another value under this name may need its own.
+    if not all(isinstance(s, ast.Assign) and s.value in uses for s in again):
+        return
+    for call in uses:
+        assert isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)
+        rewrite.replace_span(context.module.end(call.func.value), context.module.end(call), "")
+
+
+def _is_init_data(node: ast.AST, name: str) -> bool:
+    return (
+        isinstance(node, ast.Call) and not node.args and not node.keywords
+        and isinstance(node.func, ast.Attribute) and node.func.attr == "init_data"
+        and isinstance(node.func.value, ast.Name) and node.func.value.id == name
+    )  # fmt: skip
 
 
 def _operator(

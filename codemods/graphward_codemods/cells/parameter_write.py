@@ -15,17 +15,17 @@ _METHODS = frozenset({"set_data", "assign_value"})
 
 
 class ParameterWrite(Rule):
-    """A Parameter is written with `set_data` or `assign_value` in graph code.
+    """A Parameter is written with `set_data`, `assign_value` or `.data =` in graph code.
 
     ## What it finds
 
-    `self.p.set_data(value)` and `self.p.assign_value(value)` in a graph region. `self.p.data = value` compiles, and is
-    left alone.
+    `self.p.set_data(value)`, `self.p.assign_value(value)` and `self.p.data = value` in a graph region.
 
     ## Why
 
     The compiler refuses it (MindSpore 2.7 to 2.10): `RuntimeError: Failed to compile in GRAPH_MODE because the
-    'Parameter' object's method 'set_data' is not supported in 'construct' or function with @jit decorator.`
+    'Parameter' object's method 'set_data' is not supported in 'construct' or function with @jit decorator.` Of
+    `.data =` it makes an operator that the CPU does not have: `Unsupported op [SetData] on CPU`.
 
     ## Example
 
@@ -51,11 +51,14 @@ class ParameterWrite(Rule):
     code = "GW206"
     name = "parameter-write"
     consequence = Consequence.ERROR
-    triggers = (b".set_data", b".assign_value")
-    nodes = (ast.Call,)
+    triggers = (b".set_data", b".assign_value", b".data")
+    nodes = (ast.Call, ast.Assign)
     names = _METHODS
 
     def visit(self, node: ast.AST, context: FunctionContext) -> Iterable[Finding]:
+        if isinstance(node, ast.Assign):
+            yield from self._data(node, context)
+            return
         assert isinstance(node, ast.Call)
         if not (isinstance(node.func, ast.Attribute) and node.func.attr in _METHODS):
             return
@@ -65,6 +68,26 @@ class ParameterWrite(Rule):
             return
         message = f"{context.text(parameter)} is written with {method}, which does not compile"
         yield context.finding(self, node, message, fixes=(_fix(node, parameter, context),))
+
+    def _data(self, node: ast.Assign, context: FunctionContext) -> Iterable[Finding]:
+        """`self.p.data = value`."""
+        target = node.targets[0]
+        if not isinstance(target, ast.Attribute) or target.attr != "data" or len(node.targets) > 1:
+            return
+        if context.kind(target.value).tag is not Tag.PARAMETER:
+            return
+        message = f"{context.text(target.value)} is written through .data: the CPU has no operator for it"
+        rewrite = context.rewrite()
+        module = context.module
+        rewrite.insert(module.start(node), f"{rewrite.spell('mindspore.ops.assign')}(")
+        # A value in brackets keeps them: only what stands between the two is replaced.
+        gap = module.source.utf8[module.end(target.value) : module.start(node.value)]
+        equals = module.end(target.value) + gap.index(b"=") + 1
+        space = len(module.source.utf8[equals:]) - len(module.source.utf8[equals:].lstrip(b" "))
+        rewrite.replace_span(module.end(target.value), equals + space, ", ")
+        rewrite.insert(module.end(node), ")")
+        fix = rewrite.unsafe("Use ops.assign", "the value must have the dtype and shape of the Parameter")
+        yield context.finding(self, target, message, fixes=(fix,))
 
 
 def _fix(node: ast.Call, parameter: ast.expr, context: FunctionContext) -> Fix:

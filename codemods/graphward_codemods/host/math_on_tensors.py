@@ -15,6 +15,7 @@ from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
 from ._cut import alternatives
+from ._uses import TENSOR_CONSTRUCTORS
 
 _OPERATOR = re.compile(r"ops\.(\w+)")
 
@@ -88,6 +89,8 @@ def _fixes(node: ast.Call, name: str, context: FunctionContext) -> tuple[Fix, ..
         manual = f"no operator of MindSpore is known to be {name}"
         return (context.rewrite().manual("Compute it with operators", manual),)
 
+    target = _made_of(node, context)
+
     def write(rewrite: Rewrite) -> str:
         template = _OPERATOR.sub(lambda found: rewrite.spell(f"mindspore.ops.{found[1]}"), templates[count - 1])
         if "math." in template:
@@ -95,10 +98,23 @@ def _fixes(node: ast.Call, name: str, context: FunctionContext) -> tuple[Fix, ..
                 template = template.replace("math.log", rewrite.spell("mindspore.ops.log"))
             else:
                 template = template.replace("math.log", context.text(node.func))
-        return template.format(*[_tensor(a, context) for a in given])
+        text = template.format(*[_tensor(a, context) for a in given])
+        if target is node:
+            return text
+        dtypes = [*target.args[1:], *(k.value for k in target.keywords)]
+        return f"{text}.astype({context.text(dtypes[0])})" if dtypes else text
 
     reason = "a Tensor takes the place of a Python number"
-    return alternatives(context, node, write, "Use the operator", reason)
+    return alternatives(context, target, write, "Use the operator", reason)
+
+
+def _made_of(node: ast.Call, context: FunctionContext) -> ast.Call:
+    """`Tensor(...)` around a call: the operator gives a Tensor already. Else the call itself."""
+    parent = context.parent(node)
+    if not isinstance(parent, ast.Call) or context.resolve(parent.func) not in TENSOR_CONSTRUCTORS:
+        return node
+    plain = parent.args[:1] == [node] and all(k.arg == "dtype" for k in parent.keywords)
+    return parent if plain and len(parent.args) + len(parent.keywords) <= 2 else node
 
 
 def _handed_out(node: ast.expr) -> bool:
