@@ -8,11 +8,10 @@ from dataclasses import dataclass
 
 HARD = ("error", "fallback", "divergence")
 QUIET = "none"
-# The consequences that a prediction may name for each verdict. What falls back under LAX is refused by STRICT, so
-# both words are right for it.
+# The consequences that a prediction may name for each verdict.
 RIGHT = {
     "accepts": {QUIET},
-    "falls-back": {"fallback", "error"},
+    "falls-back": {"fallback"},
     "rejects": {"error"},
     "diverges": {"divergence"},
     "falls-back-and-diverges": {"divergence", "fallback"},
@@ -73,16 +72,16 @@ class Score:
 
     @property
     def figures(self) -> dict[str, float]:
-        """Shares between 0 and 1; 1 where there was nothing to get wrong. Recall and precision are those of the
-        predicted consequence: of what the compiler does not take as it is, the share that is predicted to end that
-        way; of what is flagged, the share that does end that way."""
+        """Shares between 0 and 1; 1 where there was nothing to get wrong. Recall: of what the compiler does not take
+        as it is, the share that is predicted to end the way it does. Precision: of what is flagged, the share that the
+        compiler does not take as it is."""
         alarms = self.flagged + self.accepted - self.left_alone
         return {
             "flagged": _share(self.flagged, self.rejected),
             "right consequence": _share(self.right, self.rejected),
             "left alone": _share(self.left_alone, self.accepted),
             "recall": _share(self.right, self.rejected),
-            "precision": _share(self.right, alarms),
+            "precision": _share(self.flagged, alarms),
         }
 
 

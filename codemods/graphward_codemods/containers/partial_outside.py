@@ -11,6 +11,8 @@ from graphward.rules.finding import Consequence, Finding
 from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
+from ._flags import opted_into_when_made
+
 
 class PartialOutside(Rule):
     """A `functools.partial` of outside is called by the Python interpreter.
@@ -18,7 +20,8 @@ class PartialOutside(Rule):
     ## What it finds
 
     Calls in a graph region of `self.act` or of a global that is a `functools.partial(...)`, made in `__init__` or at
-    module level. One made in the graph region itself compiles, and is left alone.
+    module level. Values that `self.act` only gets where a flag of `__init__` is not at its default are not counted.
+    One made in the graph region itself compiles, and is left alone.
 
     ## Why
 
@@ -70,7 +73,8 @@ def _values(func: ast.expr, context: FunctionContext) -> list[tuple[FunctionInfo
     """What a called attribute or global name is assigned, with the method that does it."""
     if isinstance(func, ast.Attribute):
         if isinstance(func.value, ast.Name) and func.value.id == context.function.receiver and context.cell:
-            return list(context.project.attribute_values(context.cell).get(func.attr, []))
+            values = context.project.attribute_values(context.cell).get(func.attr, [])
+            return [(f, v) for f, v in values if f.name != "__init__" or opted_into_when_made(v, f) is None]
         return []
     if isinstance(func, ast.Name) and not context.function.names.is_local(func.id):
         value = context.module.assignments.get(func.id)

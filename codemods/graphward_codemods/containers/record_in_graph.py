@@ -15,6 +15,7 @@ from graphward.source.fixes import Fix
 
 from .._blocks import CannotRewrite, step_of
 from .._call_side import check_call_side, insert_call_side
+from ._flags import opted_into
 from ._records import Made, made_by
 from ._returned_record import call_of, switch
 
@@ -28,7 +29,9 @@ class RecordInGraph(Rule):
     ## What it finds
 
     Calls of a `namedtuple`, `NamedTuple` or `dataclass`, `ModelOutput` classes among them, in a graph region, with an
-    argument that is a traced value. Records of constants are folded, and are left alone.
+    argument that is a traced value. Records of constants are folded, and are left alone. Where the default of a flag
+    keeps the record from being made, the finding is of the level `info`; in a Cell that only graphs call, none of which
+    sets the flag, there is no finding.
 
     ## Why
 
@@ -88,13 +91,19 @@ class RecordInGraph(Rule):
         traced = next((k for k in map(context.kind, values) if k.variable), None)
         if traced is None:
             return
+        sites = context.reached.sites
+        flag = opted_into(node, context)
+        if flag is not None and sites:
+            return  # no graph sets it, and Python does not call what a graph calls
         try:
             fix = _fix(node, made, context)
         except CannotRewrite as reason:
             fix = context.rewrite().manual("Return a tuple from the graph", str(reason))
         message = f"{made.record.name} is made by the Python interpreter"
-        found = context.finding(self, node, message, evidence=(traced.evidence,), fixes=(fix,))
-        sites = context.reached.sites
+        consequence = None
+        if flag is not None:
+            consequence, message = Consequence.INFO, f"{message} if a caller sets {flag}"
+        found = context.finding(self, node, message, evidence=(traced.evidence,), fixes=(fix,), consequence=consequence)
         # A Cell inside another is compiled as a part of that one.
         yield replace(found, region=sites[0][0].region.qualname) if sites else found
 
