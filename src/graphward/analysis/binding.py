@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from .module import FunctionInfo
 from .names import all_arguments
-from .tree import preorder
+from .tree import children, preorder
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -42,9 +42,14 @@ def maybe_unbound(function: FunctionInfo) -> list[Unbound]:
 
 def _candidates(function: FunctionInfo) -> set[str]:
     """Names bound inside an `if` or loop, and not before it by a statement of the function's own block."""
+    body = function.node.body
+    compound = [i for i, statement in enumerate(body) if isinstance(statement, _COMPOUND)]
+    if not compound:
+        return set()
     bound = {a.arg for a in all_arguments(function.node.args)}
     found: set[str] = set()
-    for statement in function.node.body:
+    # Behind the last of them no name becomes a candidate.
+    for statement in body[: compound[-1] + 1]:
         names = {
             n.id for n in preorder(statement)
             if n.__class__ is ast.Name and n.ctx.__class__ is ast.Store
@@ -140,7 +145,7 @@ class _Flow:
                 augmented = isinstance(node, ast.AugAssign) and current is node.target
                 if isinstance(current.ctx, ast.Load) or augmented:
                     self._report(current)
-            stack += ast.iter_child_nodes(current)
+            stack += children(current)
 
     def _report(self, name: ast.Name) -> None:
         inside = self._partly.get(name.id)
