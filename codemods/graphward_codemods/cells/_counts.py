@@ -6,7 +6,7 @@ import ast
 
 from graphward.analysis.inference import Inference
 from graphward.analysis.module import FunctionInfo, Module
-from graphward.analysis.names import all_arguments, dotted
+from graphward.analysis.names import all_arguments, defaults_of, dotted
 from graphward.analysis.tree import preorder
 
 # A depth that encoders of common size do not exceed.
@@ -87,11 +87,7 @@ def _argument(function: FunctionInfo, call: ast.Call, parameter: str) -> ast.exp
 
 
 def _default(function: FunctionInfo, parameter: str) -> int | None:
-    arguments = function.node.args
-    positional = arguments.posonlyargs + arguments.args
-    pairs = list(zip(reversed(positional), reversed(arguments.defaults), strict=False))
-    pairs += [(a, d) for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if d is not None]
-    return next((_number(d) for a, d in pairs if a.arg == parameter), None)
+    return _number(defaults_of(function.node.args).get(parameter))
 
 
 def _number(node: ast.expr | None) -> int | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from graphward.analysis.module import FunctionInfo
-from graphward.analysis.names import all_arguments
+from graphward.analysis.names import all_arguments, defaults_of
 from graphward.analysis.regions import Reached
 from graphward.rules.context import FunctionContext
 
@@ -104,9 +104,5 @@ def _fills_none(statement: ast.AST | None, name: str) -> bool:
 
 
 def _default(function: FunctionInfo, name: str) -> bool | None:
-    arguments = function.node.args
-    positional = arguments.posonlyargs + arguments.args
-    given = list(zip(reversed(positional), reversed(arguments.defaults), strict=False))
-    given += [(a, d) for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if d is not None]
-    default = next((d for a, d in given if a.arg == name), None)
+    default = defaults_of(function.node.args).get(name)
     return default.value if isinstance(default, ast.Constant) and isinstance(default.value, bool) else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from graphward.analysis.names import defaults_of
 from graphward.analysis.ownership import passed_arguments
 from graphward.rules.context import FunctionContext
 from graphward.rules.finding import Consequence, Finding
@@ -92,7 +93,4 @@ def _used(context: FunctionContext, parameter: str) -> bool:
 
 
 def _mutable_defaults(arguments: ast.arguments) -> set[str]:
-    positional = [*arguments.posonlyargs, *arguments.args]
-    pairs = [*zip(reversed(positional), reversed(arguments.defaults), strict=False)]
-    pairs += [(a, d) for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if d is not None]
-    return {a.arg for a, d in pairs if isinstance(d, _LITERALS)}
+    return {name for name, default in defaults_of(arguments).items() if isinstance(default, _LITERALS)}

@@ -7,6 +7,8 @@ import ast
 from graphward.analysis.module import FunctionInfo
 from graphward.rules.module_context import ModuleContext
 
+from .._outside import context_of, visible
+
 _DEPTH = 8  # variables and functions that a value may go through
 _MAKERS = frozenset(
     f"numpy.{name}" for name in (
@@ -44,28 +46,18 @@ def is_array(context: ModuleContext, node: ast.expr, depth: int = _DEPTH) -> boo
     if found is None:
         return False
     returned = [s.value for s in found.statements if isinstance(s, ast.Return)]
-    inside = context if found.module is context.module else _context_of(context, found)
+    inside = context_of(context, found.module)
     return bool(returned) and all(v is not None and is_array(inside, v, depth - 1) for v in returned)
 
 
 def function_of(context: ModuleContext, func: ast.expr) -> FunctionInfo | None:
     """The function of the project that a callee is, in this file or another."""
     if isinstance(func, ast.Name):
-        function = context.function_at(func)
-        if function is not None:
-            found = context.project.visible(function, func.id)
-        else:
-            found = context.project.named(context.module, func.id)
-        if isinstance(found, FunctionInfo):
-            return found
-    qualified = _resolved(context, func)
-    known = context.project.definition(qualified) if qualified else None
+        known = visible(context, func)
+    else:
+        qualified = _resolved(context, func)
+        known = context.project.definition(qualified) if qualified else None
     return known if isinstance(known, FunctionInfo) else None
-
-
-def _context_of(context: ModuleContext, function: FunctionInfo) -> ModuleContext:
-    module = function.module
-    return context.once_here((is_array, module), lambda: ModuleContext(module, context.inference, context.options))
 
 
 def _resolved(context: ModuleContext, node: ast.expr) -> str:
@@ -78,16 +70,11 @@ def _resolved(context: ModuleContext, node: ast.expr) -> str:
 
 
 def _assigned(context: ModuleContext, name: ast.Name) -> list[ast.expr]:
-    """Everything that a variable of the function around is given, if all of it is plain assignments before the use."""
+    """Everything that a variable of the function around is given, if all of it is plain assignments."""
     function = context.function_at(name)
-    nodes = function.nodes if function is not None else context.nodes
-    stores = [
-        n for n in nodes
-        if isinstance(n, ast.Name) and n.id == name.id and not isinstance(n.ctx, ast.Load)
-        and context.function_at(n) is function
-    ]  # fmt: skip
+    stores = context.once_here((_assigned, function), lambda: _stores(context, function))
     found = []
-    for store in stores:
+    for store in stores.get(name.id, ()):
         parent = context.parent(store)
         if not isinstance(parent, ast.Assign) or parent.targets != [store]:
             return []
@@ -96,6 +83,15 @@ def _assigned(context: ModuleContext, name: ast.Name) -> list[ast.expr]:
             found.append(parent.value)
         elif not _keeps(parent.value, name.id):
             return []
+    return found
+
+
+def _stores(context: ModuleContext, function: FunctionInfo | None) -> dict[str, list[ast.Name]]:
+    """Where each variable of a function, or of the module, gets a value or is deleted."""
+    found: dict[str, list[ast.Name]] = {}
+    for node in function.nodes if function is not None else context.nodes:
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load) and context.function_at(node) is function:
+            found.setdefault(node.id, []).append(node)
     return found
 
 

@@ -6,13 +6,17 @@ import ast
 from collections.abc import Iterable
 
 from graphward.analysis.module import ClassInfo, FunctionInfo
-from graphward.knowledge.names import JIT_NAMES
 from graphward.rules.finding import Consequence, Finding
 from graphward.rules.module_context import ModuleContext
 from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
+from .._outside import only_value, visible
+from ..jit._wrappers import is_compiled
 from ._boundary_arrays import function_of, is_array
+
+# What may be an array: a variable, a call, or arithmetic over one.
+_ARRAYS = (ast.Name, ast.Call, ast.BinOp)
 
 
 class ArrayArgument(Rule):
@@ -64,32 +68,30 @@ class ArrayArgument(Rule):
 
     def visit_module(self, context: ModuleContext) -> Iterable[Finding]:
         for call in context.calls:
-            if not (call.args or call.keywords) or any(isinstance(a, ast.Starred) for a in call.args):
+            given = [*call.args, *(k.value for k in call.keywords)]
+            if not any(isinstance(a, _ARRAYS) for a in given) or any(isinstance(a, ast.Starred) for a in call.args):
                 continue
-            if not isinstance(call.func, (ast.Name, ast.Attribute)):
-                continue
-            arrays = [(i, a) for i, a in enumerate(call.args) if is_array(context, a)]
-            named = [(k.arg, k.value) for k in call.keywords if k.arg and is_array(context, k.value)]
-            if not arrays and not named:
-                continue
+            # Few calls are those of a graph; to follow their arguments is what takes long.
             function = _graph(context, call)
             if function is None or context.function_at(call) in context.inference.reached:
                 continue
             parameters = [a.arg for a in function.node.args.args]
             if function.receiver is not None:
                 parameters = parameters[1:]
-            places = [(parameters[i], a) for i, a in arrays if i < len(parameters)] + named
+            places = [*zip(parameters, call.args), *((k.arg, k.value) for k in call.keywords if k.arg)]
             for parameter, argument in places:
-                if not _converts(function, parameter):
+                if is_array(context, argument) and not _converts(function, parameter):
                     message = f"a NumPy array is a constant of the graph of {context.text(call.func)}, not a Tensor"
                     yield context.finding(self, argument, message, fixes=(_wrapped(context, argument),))
 
 
 def _graph(context: ModuleContext, call: ast.Call) -> FunctionInfo | None:
     """The function that the call compiles: one under `jit`, or the `construct` of a Cell."""
+    if not isinstance(call.func, (ast.Name, ast.Attribute)):
+        return None
     found = function_of(context, call.func)
     if found is not None:
-        return found if any(name in JIT_NAMES for name, _ in found.decorators) else None
+        return found if is_compiled(found) else None
     for info in _classes(context, call.func):
         if context.project.is_cell(info):
             construct = context.project.method(info, "construct")
@@ -97,34 +99,17 @@ def _graph(context: ModuleContext, call: ast.Call) -> FunctionInfo | None:
     return None
 
 
-def _classes(context: ModuleContext, func: ast.expr) -> list[ClassInfo]:
+def _classes(context: ModuleContext, func: ast.Name | ast.Attribute) -> list[ClassInfo]:
     """The class of what a callee holds: `net` after `net = Net()`, and `self.net`."""
-    function = context.function_at(func)
     if isinstance(func, ast.Attribute):
+        function = context.function_at(func)
         owner = function.class_around if function is not None else None
         if function is None or owner is None or not isinstance(func.value, ast.Name):
             return []
-        if func.value.id != function.receiver:
-            return []
-        return context.project.attribute_classes(owner, func.attr)
-    if not isinstance(func, ast.Name):
-        return []
-    values = [
-        s.value for s in (function.statements if function is not None else ())
-        if isinstance(s, ast.Assign) and any(isinstance(t, ast.Name) and t.id == func.id for t in s.targets)
-    ]  # fmt: skip
-    outside = context.module.assignments.get(func.id)
-    value = values[0] if len(values) == 1 else outside if not values else None
-    if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Name):
-        return []
-    if function is not None:
-        found = context.project.visible(function, value.func.id)
-    else:
-        found = context.project.named(context.module, value.func.id)
-    if found is None:
-        qualified = context.module.names.lookup(value.func.id)
-        found = context.project.definition(qualified) if qualified else None
-    return [found] if isinstance(found, ClassInfo) else []
+        return context.project.attribute_classes(owner, func.attr) if func.value.id == function.receiver else []
+    value = only_value(context, func)
+    made = visible(context, value.func) if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) else None
+    return [made] if isinstance(made, ClassInfo) else []
 
 
 def _converts(function: FunctionInfo, parameter: str) -> bool:

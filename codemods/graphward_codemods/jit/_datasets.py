@@ -3,45 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
-from graphward.analysis.module import FunctionInfo, Module
+from graphward.analysis.module import FunctionInfo
 from graphward.rules.module_context import ModuleContext
 
-from ._wrappers import visible
+from .._outside import assigned, context_of, visible
 
 _ITERATORS = frozenset({"create_tuple_iterator", "create_dict_iterator"})
 _AROUND = frozenset({"enumerate", "tqdm", "iter", "tqdm.tqdm", "zip"})
-
-
-def context_of(context: ModuleContext, module: Module) -> ModuleContext:
-    """What a rule sees of another file."""
-    if module is context.module:
-        return context
-    return context.once_here((context_of, module), lambda: ModuleContext(module, context.inference, context.options))
-
-
-def values_of(statements: Iterable[ast.stmt], name: str) -> list[ast.expr]:
-    """What a variable is given by plain assignments."""
-    return [
-        s.value for s in statements
-        if isinstance(s, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in s.targets)
-    ]  # fmt: skip
-
-
-def assigned(context: ModuleContext, name: ast.Name) -> list[ast.expr]:
-    """Everything that is assigned to a variable in the function around it, or at module level."""
-    function = context.function_at(name)
-    while function is not None:
-        found = values_of(function.statements, name.id)
-        if found:
-            return found
-        function = function.outer
-    return [
-        s.value for s in context.nodes
-        if isinstance(s, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name.id for t in s.targets)
-        and context.function_at(s) is None
-    ]  # fmt: skip
 
 
 def comes_from(

@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from graphward.analysis.module import ClassInfo, FunctionInfo
 from graphward.rules.module_context import ModuleContext
 
+from .._outside import only_value, visible
 from ..setup._steps import host_use
 from ..units._boundaries import obstacle
 from ..units._sizes import Sizes
 from ._datasets import handed
-from ._wrappers import is_compiled, loops_around, only_value, visible
+from ._wrappers import is_compiled, loops_around
 
 # Below, starting a graph costs as much as it saves.
 _SMALLEST = 12

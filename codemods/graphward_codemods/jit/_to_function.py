@@ -12,7 +12,7 @@ from graphward.rules.rewrite import Rewrite
 from graphward.source.fixes import Fix
 
 from .._blocks import CannotRewrite, comments_of, insert_before, replace_statement
-from ._wrappers import visible
+from .._outside import visible
 
 _INNER = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda)
 

@@ -12,8 +12,8 @@ from graphward.analysis.names import dotted
 from graphward.rules.module_context import ModuleContext
 from graphward.source.fixes import Fix
 
+from .._outside import only_value, visible
 from ._to_function import lambda_to_function, partial_to_function
-from ._wrappers import only_value, visible
 
 _DERIVE = frozenset({
     "mindspore.grad", "mindspore.value_and_grad", "mindspore.vmap",

@@ -10,6 +10,8 @@ from graphward.analysis.names import dotted
 from graphward.knowledge.names import JIT_NAMES
 from graphward.rules.module_context import ModuleContext
 
+from .._outside import only_value, visible
+
 LOOPS = (ast.For, ast.While, ast.AsyncFor)
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
@@ -59,32 +61,6 @@ def compiled(context: ModuleContext, func: ast.expr) -> FunctionInfo | None:
     made = visible(context, value.func) if isinstance(value.func, ast.Name) else None
     construct = context.project.method(made, "construct") if isinstance(made, ClassInfo) else None
     return construct if construct is not None and is_compiled(construct) else None
-
-
-def visible(context: ModuleContext, name: ast.Name) -> FunctionInfo | ClassInfo | None:
-    """The project's function or class that a name means."""
-    function = context.function_at(name)
-    if function is not None:
-        return context.project.visible(function, name.id)
-    found = context.project.named(context.module, name.id)
-    if found is None:
-        qualified = context.module.names.lookup(name.id)
-        found = context.project.definition(qualified) if qualified else None
-    return found
-
-
-def only_value(context: ModuleContext, name: ast.Name) -> ast.expr | None:
-    """The value of a variable that one plain assignment gives, in the function around or at module level."""
-    function = context.function_at(name)
-    while function is not None:
-        values = [
-            s.value for s in function.statements
-            if isinstance(s, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name.id for t in s.targets)
-        ]  # fmt: skip
-        if name.id in function.names.hidden:
-            return values[0] if len(values) == 1 else None
-        function = function.outer
-    return context.module.assignments.get(name.id)
 
 
 def loop_around(context: ModuleContext, node: ast.AST) -> ast.stmt | None:

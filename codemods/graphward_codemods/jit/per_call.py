@@ -12,7 +12,8 @@ from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
 from .._blocks import CannotRewrite, block_lines, comments_of, insert_before, remove_statement
-from ._wrappers import LOOPS, bound_in, is_compiled, loop_around, reads, visible, wrapping_calls
+from .._outside import visible
+from ._wrappers import LOOPS, bound_in, is_compiled, loop_around, reads, wrapping_calls
 
 _ONCE = "Make it once, before the loop"
 

@@ -12,9 +12,10 @@ from graphward.rules.module_context import ModuleContext
 from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
+from .._outside import only_value, visible
 from ..units._roots import jit_roots
 from ._inference import cells_in_loops
-from ._wrappers import is_compiled, loops_around, only_value, visible
+from ._wrappers import is_compiled, loops_around
 
 _GRADIENTS = frozenset({"mindspore.value_and_grad", "mindspore.ops.value_and_grad"})
 # What says that something is compiled, or that the mode is somebody else's choice.

@@ -10,7 +10,7 @@ from graphward.analysis.module import FunctionInfo
 from graphward.rules.module_context import ModuleContext
 from graphward.rules.rewrite import Rewrite
 
-from ..jit._wrappers import only_value, visible
+from .._outside import only_value, visible
 
 _SCALERS = ("loss_scaler", "amp_loss_scaler", "mixed_loss_scaler")
 # A loop that asks whether its gradients are finite, or has a name for the answer.

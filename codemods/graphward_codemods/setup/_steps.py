@@ -10,7 +10,8 @@ from graphward.analysis.module import ClassInfo, FunctionInfo
 from graphward.analysis.names import dotted
 from graphward.rules.module_context import ModuleContext
 
-from ..jit._wrappers import is_compiled, is_jit, loops_around, only_value, visible
+from .._outside import only_value, visible
+from ..jit._wrappers import is_compiled, is_jit, loops_around
 from ..units._boundaries import obstacle
 
 _GRADIENTS = frozenset(

@@ -184,6 +184,14 @@ def all_arguments(arguments: ast.arguments) -> list[ast.arg]:
     return found
 
 
+def defaults_of(arguments: ast.arguments) -> dict[str, ast.expr]:
+    """The default of each parameter that has one."""
+    positional = arguments.posonlyargs + arguments.args
+    found = {a.arg: d for a, d in zip(reversed(positional), reversed(arguments.defaults), strict=False)}
+    found |= {a.arg: d for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if d is not None}
+    return found
+
+
 class Names:
     """The import aliases that one scope sees, chained to the scope around it."""
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from .annotations import annotated
 from .kinds import CONSTANT, INTEGER, NO_VALUE, STRING, UNKNOWN, Kind, Tag, join, join_all, literal
 from .module import FunctionInfo
-from .names import all_arguments, dotted
+from .names import all_arguments, defaults_of, dotted
 from .parts import dict_value
 from .recorded import with_recorded
 from .regions import Reached
@@ -43,7 +43,7 @@ def _by_itself(
 ) -> tuple[dict[str, ast.expr], dict[str, Kind]]:
     """The defaults by name, and what annotations, defaults and uses tell of the parameters."""
     arguments = function.node.args
-    defaults = _defaults(arguments)
+    defaults = defaults_of(arguments)
     uses: dict[str, Kind] | None = None
     found: dict[str, Kind] = {}
     for argument in all_arguments(arguments):
@@ -258,13 +258,6 @@ def _keywords(extra: dict[object, Kind], spread: Kind | None) -> Kind:
         return Kind(Tag.DICT, variable is not None, elements=tuple(extra.values()), keys=tuple(extra), exact=True,
                     evidence=evidence)  # fmt: skip
     return Kind(Tag.DICT, variable is not None, False, elements=(join_all(kinds),), evidence=evidence)
-
-
-def _defaults(arguments: ast.arguments) -> dict[str, ast.expr]:
-    positional = arguments.posonlyargs + arguments.args
-    found = {a.arg: d for a, d in zip(reversed(positional), reversed(arguments.defaults), strict=False)}
-    found |= {a.arg: d for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if d is not None}
-    return found
 
 
 def _named(kind: Kind, name: str, caller: FunctionInfo) -> Kind:

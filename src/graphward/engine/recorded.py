@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterable
 from typing import Any
 
 from ..analysis.kinds import Kind, Tag, join_all
 from ..analysis.module import FunctionInfo, Module
-from ..analysis.names import all_arguments
+from ..analysis.names import all_arguments, defaults_of
 from ..analysis.project import Project
 from ..recordings import NO_SIGNATURE, Recording, Recordings
 
@@ -74,16 +73,9 @@ def _without_first(function: FunctionInfo) -> str:
 
 def _outlined(function: FunctionInfo) -> list[str]:
     node = function.node.args
-    positional = node.posonlyargs + node.args
-    optional = {a.arg for a in positional[len(positional) - len(node.defaults) :]}
-    optional |= {a.arg for a, d in zip(node.kwonlyargs, node.kw_defaults, strict=True) if d is not None}
+    optional = defaults_of(node)
     marks = {id(node.vararg): "*", id(node.kwarg): "**"}
-    return [f"{marks.get(id(a), '')}{a.arg}{'=' if a.arg in optional else ''}" for a in _in_order(node)]
-
-
-def _in_order(node: ast.arguments) -> list[ast.arg]:
-    found = [*node.posonlyargs, *node.args, *([node.vararg] if node.vararg else []), *node.kwonlyargs]
-    return [*found, *([node.kwarg] if node.kwarg else [])]
+    return [f"{marks.get(id(a), '')}{a.arg}{'=' if a.arg in optional else ''}" for a in all_arguments(node)]
 
 
 def _function(project: Project, module: Module, qualname: str) -> FunctionInfo | None:

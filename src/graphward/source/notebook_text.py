@@ -15,9 +15,8 @@ from pathlib import Path
 
 from .notebook_json import CellSource, code_sources, with_sources
 from .notebooks import cell_magic, python_lines
-from .text import NotText, Place, SourceText
+from .text import BOM, NotText, Place, SourceText
 
-_BOM = b"\xef\xbb\xbf"
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _LINE_END = re.compile(r"(?:\r\n|\r|\n)\Z")
 _WORD = re.compile(r"[^\W\d]\w*")
@@ -66,7 +65,7 @@ class NotebookText(SourceText):
             except SyntaxError as error:
                 raise NotText(error.msg) from None
             raw = with_sources(raw, [c.source for c in book.cells], self._changed(sources))
-        return (_BOM if self.bom else b"") + raw.encode()
+        return (BOM if self.bom else b"") + raw.encode()
 
     def require_whole(self) -> None:
         """Raise SyntaxError when a mark is gone, moved or doubled, or a line that is no Python was touched."""
@@ -187,8 +186,8 @@ class NotebookText(SourceText):
 
 def read_notebook(path: Path, data: bytes) -> NotebookText:
     """The code of a notebook in Python. Raises NotText."""
-    bom = data.startswith(_BOM)
-    body = data[len(_BOM) :] if bom else data
+    bom = data.startswith(BOM)
+    body = data[len(BOM) :] if bom else data
     try:
         raw = body.decode()
     except UnicodeDecodeError as error:

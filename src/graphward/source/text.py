@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 NOTEBOOK = ".ipynb"
-_BOM = b"\xef\xbb\xbf"
+BOM = b"\xef\xbb\xbf"
 
 
 class NotText(Exception):
@@ -53,12 +53,12 @@ class SourceText:
             return read_notebook(path, data)
         if b"\x00" in data:
             raise NotText("the file holds null bytes", data[: data.index(b"\x00")].count(b"\n") + 1)
-        bom = data.startswith(_BOM)
+        bom = data.startswith(BOM)
         try:
             encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
         except SyntaxError as error:
             raise NotText(str(error)) from None
-        body = data[len(_BOM) :] if bom else data
+        body = data[len(BOM) :] if bom else data
         if encoding in ("utf-8", "utf-8-sig"):
             try:
                 body.decode()
@@ -82,7 +82,7 @@ class SourceText:
     def to_bytes(self) -> bytes:
         """What stands on disk. Raises UnicodeEncodeError when the file's encoding has no such character."""
         body = self.utf8 if self.encoding == "utf-8" else self.utf8.decode().encode(self.encoding)
-        return _BOM + body if self.bom else body
+        return BOM + body if self.bom else body
 
     def require_whole(self) -> None:
         """Raise SyntaxError when edits have damaged what a notebook needs to find its cells in the text again."""
