@@ -114,7 +114,7 @@ def test_half_a_line_at_the_end_of_the_log_is_ignored_and_said(begin: Begin, pro
     log = folder_of(project) / "decisions.jsonl"
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("ab") as file:
-        file.write(b'{"format": 2, "file": "/half')
+        file.write(b'{"format": 1, "file": "/half')
     again = begin()
     assert "cut short and is left out" in again.state.message
     assert states(again)[0] == ("accepted" if lines else "open")
@@ -160,22 +160,6 @@ def test_a_write_that_is_torn_costs_the_file_of_the_torn_line_alone(begin: Begin
     assert "cut short" in again.state.message
     counts = {path.name: file.counts[Status.ACCEPTED] for path, file in again.state.files.items()}
     assert counts == {"net.py": 3} | {f"net_{n:02}.py": 3 if n < 11 else 0 for n in range(1, 12)}
-
-
-def test_decisions_kept_in_the_first_format_hold(begin: Begin, project: Path):
-    first = begin()
-    first.do(act.Accept())
-    first.do(act.Reject())
-    log = folder_of(project) / "decisions.jsonl"
-    data = json.loads(log.read_text(encoding="utf-8").splitlines()[-1])
-    del data["inside"]
-    names = ("key", "choice", "title")
-    data["layers"] = [
-        [{**dict(zip(names, row, strict=True)), "before": "", "after": "", "imports": []} for row in layer]
-        for layer in data["layers"]
-    ]
-    log.write_text(json.dumps({**data, "format": 1}) + "\n", encoding="utf-8")
-    assert states(begin())[:3] == ["accepted", "rejected", "open"]
 
 
 def test_a_log_that_cannot_be_written_is_told_and_stops_nothing(begin: Begin, project: Path):
@@ -271,6 +255,58 @@ def test_undo_in_the_review_reaches_behind_a_write(begin: Begin):
     assert PATH.read_text(encoding="utf-8") == NET
 
 
+def test_what_was_undone_behind_a_write_is_undone_the_next_time(begin: Begin):
+    first = begin()
+    first.do(act.Accept())
+    first.do(act.Accept())
+    first.write(first.unwritten(), first.begin_write())
+    written = PATH.read_bytes()
+    first.do(act.Undo())  # and then the terminal is killed
+    for _ in range(2):  # the second time, with what the first has kept
+        again = begin()
+        assert states(again) == ["accepted", "open", "open", "open", "open"]
+        assert "1 written file holds fixes that were undone since: w takes them out." in again.state.message
+        assert [file.path for file in again.unwritten()] == [PATH]
+        assert PATH.read_bytes() == written
+        again.do(act.Select(next(p for p in again.state.rows if p[1])))
+        again.do(act.Reject())
+        again.do(act.Undo())
+    again.write(again.unwritten(), again.begin_write())
+    assert PATH.read_text(encoding="utf-8") == NET.replace("x.transpose(0, 1)", "x.swapaxes(0, 1)")
+    assert begin().unwritten() == []
+
+
+def test_a_file_that_was_written_clean_comes_back_when_that_was_undone(begin: Begin, project: Path):
+    text = "from mindspore import nn\n\n\nclass Net(nn.Cell):\n    def construct(self, x, y=None):\n"
+    text += "        return x if (x is None) ^ (y is None) else y\n"
+    (project / "net.py").write_text(text)
+    first = begin()
+    first.do(act.AcceptAll(act.Scope.FILE))
+    first.write(first.unwritten(), first.begin_write())
+    assert " ^ " not in PATH.read_text()
+    assert list(begin().state.files) == []
+    first.do(act.Undo())
+    again = begin()
+    assert states(again) == ["open"]
+    again.write(again.unwritten(), again.begin_write())
+    assert PATH.read_text() == text
+
+
+def test_another_fix_than_the_written_one_is_there_again(begin: Begin):
+    first = begin()
+    first.do(act.Move(2))
+    first.do(act.Accept())
+    place = next(p for p in first.state.rows if first.state.files[PATH].decisions.get(p[1]))
+    first.write(first.unwritten(), first.begin_write())
+    first.do(act.Select(place))
+    first.do(act.ShowNext())
+    first.do(act.Accept())
+    assert "stop_gradient" in final(first.state.files[PATH]).text  # and then the terminal is killed
+    again = begin()
+    assert final(again.state.files[PATH]).text == final(first.state.files[PATH]).text
+    assert len(again.unwritten()) == 1
+
+
 def test_a_file_that_changed_since_is_not_restored_and_neither_are_the_others(begin: Begin, project: Path):
     (project / "net.py").write_text(NET, encoding="utf-8")
     (project / "other.py").write_text(NET, encoding="utf-8")
@@ -304,6 +340,33 @@ def test_a_file_that_changed_on_disk_is_not_overwritten_while_others_are(begin: 
     review.write(review.unwritten(), review.begin_write())
     assert PATH.read_text(encoding="utf-8").startswith("# theirs\n")
     assert "swapaxes" in PATH.read_text(encoding="utf-8")
+
+
+def test_a_file_that_changes_before_its_turn_is_left_alone_and_the_others_are_whole(begin: Begin, project: Path):
+    names = ["a.py", "b.py", "c.py"]
+    (project / "net.py").unlink()
+    for name in names:
+        (project / name).write_text(NET, encoding="utf-8")
+    review = begin()
+    review.do(act.AcceptAll(act.Scope.SAFE))
+    theirs = NET.replace("+ z", "- z")
+
+    def somebody_writes() -> None:
+        if Path("a.py").read_text(encoding="utf-8") != NET:
+            Path("b.py").write_text(theirs, encoding="utf-8")
+
+    review.checker.between = somebody_writes
+    done = review.write(review.unwritten(), review.begin_write())
+    review.checker.between = lambda: None
+    wanted = {path: final(file).text for path, file in review.state.files.items()}
+    assert (list(done.files), done.changed) == ([Path("a.py"), Path("c.py")], [Path("b.py")])
+    for name in ("a.py", "c.py"):
+        assert Path(name).read_text(encoding="utf-8") == wanted[Path(name)]
+    assert Path("b.py").read_text(encoding="utf-8") == theirs
+    assert review.changed_on_disk() == [Path("b.py")]
+    assert [file.path for file in review.unwritten()] == [Path("b.py")]
+    take_back(project)  # what was not written is not taken back either
+    assert [Path(name).read_text(encoding="utf-8") for name in names] == [NET, theirs, NET]
 
 
 def test_a_journal_that_cannot_be_written_stops_the_write(begin: Begin, project: Path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from graphward.review import actions as act
 from graphward.review.checking import final
+from graphward.review.diffing import hunks
 from graphward.review.editing import BadEdit, draft, edited
 from graphward.review.session import Review
 from graphward.review.state import State, Status
@@ -289,6 +291,27 @@ def test_an_edited_text_is_kept_if_it_parses(begin: Begin):
     review.do(act.TakeText(place, fix))
     assert "        x = x.swapaxes(1, 0)  # 转置\n" in text(review)
     assert review.state.counts[Status.ACCEPTED] == 1
+
+
+def test_lines_of_a_notebook_are_told_by_cell(begin: Begin, project: Path):
+    cells = ["import numpy as np\nfrom mindspore import Tensor, nn\n", NET.partition("nn\n\n\n")[2]]
+    book = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [
+        {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": [], "source": cell} for cell in cells
+    ]}  # fmt: skip
+    (project / "net.py").unlink()
+    (project / "book.ipynb").write_text(json.dumps(book), encoding="utf-8")
+    review = begin()
+    entries = list(review.state.all_entries())
+    assert [entry.item.line_shown for entry in entries] == ["2:3", "2:4", "2:6", "2:6", "2:7"]
+    review.do(act.Accept())
+    file = review.state.files[Path("book.ipynb")]
+    item = entries[2].item
+    found = hunks(file, item, item.fixes[0], 1)
+    shown = [[(line.mark, line.shown) for line, _ in hunk.unified()] for hunk in found]
+    assert shown == [
+        [(" ", "1:1"), ("-", "1:2"), ("+", "1:2"), (" ", "1:3")],
+        [(" ", "2:5"), ("-", "2:6"), ("+", "2:6"), (" ", "2:7")],
+    ]
 
 
 def test_work_in_the_background_that_comes_too_late_is_dropped(begin: Begin):

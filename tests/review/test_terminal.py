@@ -116,6 +116,28 @@ def test_a_terminal_killed_right_after_a_decision_on_many_files_loses_none(proje
         assert text.count("swapaxes") == 2 and " ^ " not in text
 
 
+def test_a_terminal_killed_after_an_undo_behind_a_write_comes_back_to_the_undone_state(net: Path, project: Path):
+    terminal = Terminal("review", folder=project)
+    terminal.until("5 findings", "q quit")
+    terminal.type("yn")
+    terminal.until("1 accepted", "1 rejected")
+    terminal.type("w")
+    terminal.until("Wrote 1 file")
+    written = net.read_text(encoding="utf-8")
+    assert "swapaxes" in written
+    terminal.type("uu")
+    terminal.until("Undone: GW110 on line 7.", "5 open")
+    terminal.kill()
+    assert net.read_text(encoding="utf-8") == written
+    again = Terminal("review", "--resume", folder=project)
+    again.until("5 open", "1 written file holds fixes that were undone since: w takes them out.")
+    again.type("q")
+    again.until("Not written yet: 1 undone fix in 1 file.")
+    again.type("w")
+    assert again.end() == 1
+    assert net.read_text(encoding="utf-8") == NET
+
+
 def test_a_file_that_changes_under_the_review_is_noticed_and_not_overwritten(net: Path, project: Path):
     terminal = Terminal("review", folder=project)
     terminal.until("5 findings", "q quit")
@@ -145,7 +167,11 @@ def test_the_editor_the_filter_the_mouse_and_the_help(net: Path, project: Path, 
     terminal.until("Accepted: Your own text.", "1 accepted")
     terminal.type("o")
     terminal.type("/")
-    terminal.until("Filter (Enter takes it")
+    terminal.until("Filter (Enter takes it", "consequence:error | fallback", "any other word: in the path")
+    terminal.type("state:wrong")
+    terminal.until("state is one of open, accepted")
+    terminal.type("\x7f" * 11)
+    terminal.until("│ rule:GW1 fix:safe", "any other word: in the path")
     terminal.type("rule:GW101\r")
     terminal.until("The filter shows 2 findings.", "/ rule:GW101", "numpy.tanh computes")
     terminal.type("\x1b")

@@ -69,11 +69,18 @@ class Checker:
                 if file.path in known:
                     _lay(workspace, _usable(file))
             for text in group:
+                self.between()
                 _lay(workspace, text)
+                workspace.module(text.path)  # parsed one by one: what looks at them together cannot be interrupted
             result = check(workspace, self.rules, self.config, only=asked, progress=lambda *_: self.between())
             found.update((path, result.files[path].findings if path in result.files else []) for path in asked)
         self.seconds = time.monotonic() - started
         return found
+
+    @property
+    def files(self) -> list[Path]:
+        """All that are checked, whether something is found in them or not."""
+        return [path for part in self._parts for path in part.files]
 
     def problem(self, path: Path) -> Problem | None:
         """Why a file could not be checked."""

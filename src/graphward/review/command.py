@@ -93,7 +93,7 @@ def _lines(review: Review, total: _Total, safe: bool, stdin: TextIO, stdout: Tex
 
 def _screen(review: Review, total: _Total) -> bool:
     # Milliseconds that an Esc waits for the rest of an arrow key: Textual's own 100 would be felt.
-    os.environ.setdefault("ESCDELAY", "25")
+    os.environ.setdefault("ESCDELAY", "10")
     from .screen.app import ReviewApp
 
     if not review.state.files:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
 from ..report.rows import complete_edits
 from ..source.edits import Edit, apply_edits, conflict
 from ..source.fixes import Fix
 from ..source.text import SourceText
-from .items import Item
+from .items import Item, shown_line
 from .state import FileReview
 
 CONTEXT = 3
@@ -23,19 +24,24 @@ _WORDS = re.compile(r"\w+|\s+|.")
 @dataclass(frozen=True)
 class Line:
     """One line of a side. `mark` is `-`, `+` or a blank; `changed` are the parts, in characters, that differ from the
-    line that it is shown against, or that a finding is about."""
+    line that it is shown against, or that a finding is about; `shown` is what its number is called, that in its cell in
+    a notebook."""
 
     mark: str
     number: int
     text: str
     changed: tuple[tuple[int, int], ...] = ()
+    shown: str = ""
+
+
+Pair = tuple[Line | None, Line | None]
 
 
 @dataclass(frozen=True)
 class Hunk:
     """Lines of the old and the new side next to each other; None where a side has none."""
 
-    pairs: tuple[tuple[Line | None, Line | None], ...]
+    pairs: tuple[Pair, ...]
 
     def unified(self) -> Iterator[tuple[Line, int | None]]:
         """The lines one below the other, with the number of the new side where the line is in both."""
@@ -62,11 +68,12 @@ def hunks(file: FileReview, item: Item, fix: Fix | None, context: int = CONTEXT)
     """What `fix` changes, on top of what is accepted in the same lines; without a fix, the lines of the finding."""
     source = item.source
     if fix is None:
-        return [_place(source, item, context)]
+        return [Hunk(tuple(_numbered(source, _place(source, item, context).pairs, Counter())))]
     edits = complete_edits(source, fix)
     others = [e for e in _accepted(file, item) if not conflict([e], edits)]
     found = []
     shift = 0
+    grown: Counter[int | None] = Counter()
     around = [(edit, context if edit in fix.edits else min(context, _OF_IMPORTS)) for edit in edits]
     for first, last, group in _groups(source, around):
         start, end = _bounds(source, first, last)
@@ -75,8 +82,27 @@ def hunks(file: FileReview, item: Item, fix: Fix | None, context: int = CONTEXT)
         new = _applied(source, start, end, [*beside, *group])
         pairs = tuple(_pairs(old, new, first, first + shift))
         shift += len(new) - len(old)
-        found.append(Hunk(pairs))
+        found.append(Hunk(tuple(_numbered(source, pairs, grown))))
     return found
+
+
+def _numbered(source: SourceText, pairs: Iterable[Pair], grown: Counter[int | None]) -> Iterator[Pair]:
+    """The lines with the numbers that a reader knows them by. `grown` are the lines that hunks before have added, by
+    cell."""
+    cell, old_line, new_line = None, 0, 0
+    begun = False
+    for old, new in pairs:
+        if old is not None:
+            before = cell
+            cell, old_line = source.line_in_cell(old.number)
+            if not begun or cell != before:
+                begun, new_line = True, old_line - 1 + grown[cell]
+            old = replace(old, shown=shown_line(cell, old_line))
+        if new is not None:
+            new_line += 1
+            new = replace(new, shown=shown_line(cell, new_line) if begun else str(new.number))
+        grown[cell] += (new is not None) - (old is not None)
+        yield old, new
 
 
 def _accepted(file: FileReview, item: Item) -> Iterator[Edit]:
@@ -120,7 +146,7 @@ def _applied(source: SourceText, start: int, end: int, edits: Iterable[Edit]) ->
 
 def _pairs(
     old: Sequence[str], new: Sequence[str], first_old: int, first_new: int
-) -> Iterator[tuple[Line | None, Line | None]]:
+) -> Iterator[Pair]:
     for tag, i1, i2, j1, j2 in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if tag == "equal":
             for i, j in zip(range(i1, i2), range(j1, j2), strict=True):

@@ -36,6 +36,11 @@ class Item:
         """1-based."""
         return self.source.position(self.finding.span.start)[0]
 
+    @cached_property
+    def line_shown(self) -> str:
+        """The line as lists show it: `5`, or `3:2` for line 2 of cell 3."""
+        return shown_line(*self.source.line_in_cell(self.line))
+
     @property
     def line_named(self) -> str:
         """What the line is called: `line 5`, or `line 2 of cell 3`."""
@@ -87,6 +92,11 @@ def _fingerprints(source: SourceText, findings: Iterable[Finding]) -> Iterator[s
         text = b" ".join(source.utf8[finding.span.start : finding.span.end].split())
         said = "\0".join((finding.code, finding.region, finding.message, "")).encode()
         yield f"{finding.code}-{blake2b(said + text, digest_size=8).hexdigest()}"
+
+
+def shown_line(cell: int | None, line: int) -> str:
+    """`5`, or `3:2` in a cell; the mark of a cell has no number."""
+    return str(line) if cell is None else f"{cell}:{line}" if line else ""
 
 
 def numbered(key: str) -> tuple[str, int]:

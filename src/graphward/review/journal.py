@@ -11,6 +11,7 @@ import base64
 import json
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -84,6 +85,16 @@ class Journal:
         write_all(restored, mode=mode)
         entries[-1].unlink(missing_ok=True)
         return [path for path, _ in restored]
+
+    def earlier(self, path: Path, wanted: str) -> bytes | None:
+        """What a file held before a write, the digest of which is `wanted`; None when no write that is kept knows."""
+        name = str(path.absolute())
+        for entry in reversed(self._entries()):
+            with suppress(GraphwardError):
+                before, _ = _read(entry)[0].get(name, (None, ""))
+                if before is not None and digest(before) == wanted:
+                    return before
+        return None
 
     def _entries(self) -> list[Path]:
         return sorted(self._folder.glob("*.json"))

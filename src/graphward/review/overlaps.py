@@ -26,14 +26,23 @@ class Taken:
         other._all, other._starts, other._ends = self._all.copy(), self._starts.copy(), self._ends.copy()
         return other
 
-    def add(self, key: str, fix: Fix) -> None:
+    def claim(self, key: str, fix: Fix) -> bool:
+        """Add a fix unless something is in the way of it; whether it was added."""
+        edits = fix.edits
+        if len(edits) == 1 and self._ends and edits[0].start > self._ends[-1]:
+            edit = edits[0]  # as most do: a file is gone through in order
+            self._starts.append(edit.start)
+            self._ends.append(edit.end)
+            self._all.append((edit, key))
+            return True
+        if self.in_the_way(fix) is not None:
+            return False
+        self._add(key, fix)
+        return True
+
+    def _add(self, key: str, fix: Fix) -> None:
         """One more fix, which nothing is in the way of."""
         for edit in fix.edits:
-            if not self._starts or edit.start > self._starts[-1]:  # as most do: a file is gone through in order
-                self._starts.append(edit.start)
-                self._ends.append(edit.end)
-                self._all.append((edit, key))
-                continue
             at = bisect_right(self._starts, edit.start)
             while at and self._starts[at - 1] == edit.start and self._ends[at - 1] > edit.end:
                 at -= 1  # what is inserted there comes first
@@ -44,10 +53,11 @@ class Taken:
     def in_the_way(self, fix: Fix) -> str | None:
         """The owner of an edit that `fix` cannot be applied together with. Equal edits count too: what is accepted
         already does what `fix` would do."""
+        starts, ends = self._starts, self._ends
         for edit in fix.edits:
             start, end = edit.start, edit.end
-            before = bisect_right(self._starts, end)
-            if not before or self._ends[before - 1] < start:
+            before = bisect_right(starts, end)
+            if not before or ends[before - 1] < start:
                 continue  # as most do: all findings of a file ask for it after each decision
             for other, owner in self._near(start, end):
                 if edit.overlaps(other) or edit == other:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from .items import Item, itemize, numbered
 from .journal import Entry, Journal
 from .outcome import Written, patch, read, report, write_files
 from .state import BY_HAND, SUPPRESSION, Decision, FileReview, Layer, Snapshot, State, Status, first_place
-from .store import Saved, SavedFix, Store, digest, saved_of
+from .store import Memory, Saved, SavedFix, Store, digest, saved_fix, saved_of
 from .update import update
 
 
@@ -53,7 +54,10 @@ class Review:
         self.on_disk: dict[Path, bytes] = {}
         self.problems: list[Problem] = []
         self._stamps: dict[Path, tuple[int, int]] = {}
-        self._held: dict[Path, FileReview] = {}  # whose decisions the file on disk holds, once it was written
+        # Of files that were written: with which decisions, and the same as they are kept. After a killed terminal only
+        # the second is known.
+        self._held: dict[Path, FileReview] = {}
+        self._inside: dict[Path, tuple[SavedFix, ...]] = {}
         self._journal = Journal(checker.config.root)
 
     # Beginning
@@ -64,13 +68,25 @@ class Review:
         memory = self.store.load() if self.store else None
         files: dict[Path, FileReview] = {}
         lost = 0
-        for path, (source, findings) in found.items():
+        beside = self._without_findings(found, memory) if memory else {}
+        for path, (source, findings) in {**found, **beside}.items():
             saved = memory.files.get(str(path.absolute())) if memory else None
+            data = source.to_bytes()
+            before = self._before_write(path, data, saved) if saved else None
+            if saved is not None and before is not None:
+                source, findings = before
+                self._inside[path] = saved.inside
+            elif path in beside:
+                continue
             file, missing = self._restored(path, source, findings, saved)
             files[path] = file
             lost += missing
-            self.on_disk[path] = source.to_bytes()
+            self.on_disk[path] = data
+        if beside:
+            files = {path: files[path] for path in sorted(files)}
         self.state = State(files)
+        if self.store is not None:
+            self.store.prepare(files.values())
         known = sum(len(f.decisions) + len(f.rejected & f.entries.keys()) for f in files.values())
         told = ""
         if known:
@@ -78,6 +94,9 @@ class Review:
             told += f", {lost} fit nothing any more" if lost else ""
             new = sum(entry.item.new for entry in self.state.all_entries())
             told += f"; {new} new." if new else "."
+        if self._inside:
+            held = f"{len(self._inside)} written {'file holds' if len(self._inside) == 1 else 'files hold'}"
+            told = f"{told} {held} fixes that were undone since: w takes them out.".lstrip()
         if self.store is not None and self.store.notice:
             told = f"{told} {self.store.notice.capitalize()}.".lstrip()
         if as_left and memory is not None:
@@ -91,6 +110,29 @@ class Review:
             self.state = replace(self.state, selected=first_place(self.state))
         self.state = replace(self.state, message=told)
 
+    def _without_findings(
+        self, found: Mapping[Path, tuple[SourceText, Sequence]], memory: Memory
+    ) -> dict[Path, tuple[SourceText, Sequence]]:
+        """Files in which nothing is found, since what was written of them holds fixes that were undone afterwards."""
+        files: dict[Path, tuple[SourceText, Sequence]] = {}
+        for path in self.checker.files:
+            saved = memory.files.get(str(path.absolute())) if path not in found else None
+            if saved is not None and saved.undone:
+                with suppress(OSError, NotText):
+                    files[path] = SourceText.from_bytes(path, path.read_bytes()), ()
+        return files
+
+    def _before_write(self, path: Path, data: bytes, saved: Saved) -> tuple[SourceText, Sequence] | None:
+        """What was reviewed, with what is found in it, of a file whose written text `data` holds fixes that were undone
+        afterwards: the decisions are on that text."""
+        if not saved.written or digest(data) != saved.written or not saved.undone:
+            return None
+        before = self._journal.earlier(path, saved.base)
+        if before is None:
+            return None
+        source = SourceText.from_bytes(path, before)
+        return source, self.checker.found_in([source], self.state.files)[path]
+
     def _restored(
         self, path: Path, source: SourceText, findings: Sequence, saved: Saved | None
     ) -> tuple[FileReview, int]:
@@ -98,7 +140,8 @@ class Review:
         if saved is None:
             return FileReview(path, (Layer(Snapshot(source, itemize(path, source, findings))),)), 0
         # What was written is in the file, unless that has been taken back since.
-        inside = saved.inside if saved.written and digest(source.to_bytes()) != saved.base else frozenset()
+        written = saved.inside if saved.written and digest(source.to_bytes()) != saved.base else ()
+        inside = {fix.key for fix in written}
         known = sorted(saved.seen - inside, key=numbered)
         items = itemize(path, source, findings, known=known, seen=saved.seen)
         file = FileReview(path, (Layer(Snapshot(source, items)),), saved.rejected)
@@ -139,10 +182,10 @@ class Review:
                 self.store.save(changed)
         return self.state
 
-    def _written(self, path: Path) -> tuple[str, frozenset[str]]:
+    def _written(self, path: Path) -> tuple[str, tuple[SavedFix, ...]]:
         """The digest of what was written of a file, and the decisions that are in it; nothing for an unwritten one."""
-        held = self._held.get(path)
-        return (digest(self.on_disk[path]), frozenset(held.decisions)) if held is not None else ("", frozenset())
+        inside = self._inside.get(path)
+        return ("", ()) if inside is None else (digest(self.on_disk[path]), inside)
 
     def unsettled(self) -> list[FileReview]:
         """Files of which nobody knows what the accepted fixes have changed; the selected one first."""
@@ -202,6 +245,7 @@ class Review:
             told += f", {seen.lost} no longer {'does' if seen.lost == 1 else 'do'}" if seen.lost else ""
         self.on_disk[path] = seen.data
         self._held.pop(path, None)
+        self._inside.pop(path, None)
         self.do(act.Reloaded((path, ""), seen.file, f"{told}."))
 
     # The end
@@ -216,9 +260,23 @@ class Review:
         for path, file in self.state.files.items():
             held = self._held.get(path)
             # To apply all decisions only to know would take too long for a key press.
-            if file.decisions if held is None else held.layers is not file.layers and _fixes(held) != _fixes(file):
+            if held is None:
+                changed = bool(file.decisions) or path in self._inside
+            else:
+                changed = held.layers is not file.layers and _fixes(held) != _fixes(file)
+            if changed:
                 found.append(file)
         return found
+
+    def to_write(self, files: Sequence[FileReview]) -> tuple[int, int]:
+        """How many decisions on files are not in what is on disk, and how many are there that hold no more."""
+        accepted = undone = 0
+        for file in files:
+            inside = set(self._inside.get(file.path, ()))
+            wanted = {saved_fix(decision) for _, decision in file.decisions.values()}
+            accepted += len(wanted - inside)
+            undone += len(inside - wanted)
+        return accepted, undone
 
     def write(self, files: Sequence[FileReview], entry: Entry) -> Written:
         """Write files, or the patch of all that is accepted. Raises GraphwardError for the patch and the journal."""
@@ -244,8 +302,10 @@ class Review:
                 continue
             if not file.decisions:
                 self._held.pop(path, None)
+                self._inside.pop(path, None)
             else:
                 self._held[path] = file
+                self._inside[path] = tuple(saved_fix(decision) for _, decision in file.decisions.values())
             if path in self.state.files:
                 kept.append((self.state.files[path], *self._written(path)))
         if self.store is not None and kept:

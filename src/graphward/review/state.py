@@ -365,26 +365,33 @@ class _Listing:
     and to list thousands anew for each would be felt."""
 
     def __init__(self) -> None:
-        self._last: tuple[State, list[Place], dict[Path, int]] | None = None
+        self._state: State | None = None
+        self._shown: list[dict[str, Place]] = []
+        self._rows: list[Place] = []
+        self._starts: dict[Path, int] = {}
 
     def of(self, state: State) -> tuple[list[Place], dict[Path, int]]:
-        last = self._last
-        if (
-            last is None
-            or last[0].files is not state.files
-            or (last[0].filter, last[0].collapsed) != (state.filter, state.collapsed)
-        ):
-            rows: list[Place] = []
-            starts: dict[Path, int] = {}
-            for path, file in state.files.items():
-                shown = file.visible(state.filter)
-                if shown:
-                    starts[path] = len(rows)
-                    rows.append((path, ""))
-                    if path not in state.collapsed:
-                        rows += shown.values()
-            last = self._last = state, rows, starts
-        return last[1], last[2]
+        last = self._state
+        if last is None or last.files is not state.files or last.filter != state.filter \
+                or last.collapsed != state.collapsed:  # fmt: skip
+            shown = [file.visible(state.filter) for file in state.files.values()]
+            same = last is not None and last.collapsed == state.collapsed and last.files.keys() == state.files.keys()
+            if not same or list(map(id, shown)) != list(map(id, self._shown)):
+                self._list(state)
+            self._state, self._shown = state, shown
+        return self._rows, self._starts
+
+    def _list(self, state: State) -> None:
+        rows: list[Place] = []
+        starts: dict[Path, int] = {}
+        for path, file in state.files.items():
+            shown = file.visible(state.filter)
+            if shown:
+                starts[path] = len(rows)
+                rows.append((path, ""))
+                if path not in state.collapsed:
+                    rows += shown.values()
+        self._rows, self._starts = rows, starts
 
 
 _LISTING = _Listing()

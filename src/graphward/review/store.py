@@ -23,8 +23,7 @@ from ..source.text import SourceText
 from ..source.writing import write_atomic
 from .state import BY_HAND, Decision, FileReview, Place, Snapshot
 
-_FORMAT = 2
-_FORMATS = (1, _FORMAT)  # in the first, a decision was an object with all its names
+_FORMAT = 1
 _encode = json.JSONEncoder(ensure_ascii=False).encode
 
 
@@ -44,15 +43,20 @@ class SavedFix:
 @dataclass(frozen=True)
 class Saved:
     """What is known of one file: the digests of what was reviewed and of what was written, the keys of all findings
-    that were met, those that were rejected, and the accepted ones, layer by layer. `inside` are the keys of those that
-    are in what was written."""
+    that were met, those that were rejected, and the accepted ones, layer by layer. `inside` are those that are in what
+    was written: others than are accepted when some were undone since."""
 
     base: str
     written: str
     seen: frozenset[str]
     rejected: frozenset[str]
     layers: tuple[tuple[SavedFix, ...], ...]
-    inside: frozenset[str] = frozenset()
+    inside: tuple[SavedFix, ...] = ()
+
+    @property
+    def undone(self) -> bool:
+        """Whether what was written holds a fix that is accepted no more."""
+        return not set(self.inside) <= {fix for layer in self.layers for fix in layer}
 
 
 def folder_of(root: Path) -> Path:
@@ -102,7 +106,7 @@ class Store:
         for line in lines:
             try:
                 data = json.loads(line.decode(errors="surrogateescape"))
-                if data["format"] not in _FORMATS:
+                if data["format"] != _FORMAT:
                     raise ValueError
                 if "file" in data:
                     memory.files[data["file"]] = _saved(data)
@@ -122,9 +126,14 @@ class Store:
         """Begin anew."""
         self._path.unlink(missing_ok=True)
 
-    def save(self, files: Iterable[tuple[FileReview, str, frozenset[str]]]) -> None:
+    def prepare(self, files: Iterable[FileReview]) -> None:
+        """Put together what every line on these files will hold: the first key need not wait for it."""
+        for file in files:
+            self._known(file)
+
+    def save(self, files: Iterable[tuple[FileReview, str, tuple[SavedFix, ...]]]) -> None:
         """Keep all that is decided on files, each with the digest of what was written of it, empty for nothing, and the
-        keys of the decisions that are in it."""
+        decisions that are in it."""
         self._append([self._line(*each) for each in files])
 
     def save_place(self, at: Place | None, chosen: str) -> None:
@@ -132,8 +141,16 @@ class Store:
         place = [str(at[0].absolute()), at[1]] if at else None
         self._append([_encode({"format": _FORMAT, "at": place, "filter": chosen})])
 
-    def _line(self, file: FileReview, written: str, inside: frozenset[str]) -> str:
+    def _line(self, file: FileReview, written: str, inside: tuple[SavedFix, ...]) -> str:
         """One line, put together from parts that stay as they are: thousands of decisions are kept for one key."""
+        head, met = self._known(file)
+        rejected = _encode(sorted(file.rejected)) if file.rejected else "[]"
+        layers = _encode([[_row(decision) for decision in layer.decisions.values()] for layer in file.layers])
+        there = f'"written": "{written}", "inside": {_encode(list(map(_cells, inside)))}'
+        return f'{{"format": {_FORMAT}, {head}, {there}, "seen": {met}, "rejected": {rejected}, "layers": {layers}}}'
+
+    def _known(self, file: FileReview) -> tuple[str, str]:
+        """The file and its digest, and the keys that were met, as they stand in the log."""
         head = self._heads.get(file.path)
         if head is None or head[0] is not file.original:
             named = _encode({"file": str(file.path.absolute()), "base": digest(file.original.to_bytes())})
@@ -142,12 +159,7 @@ class Store:
         met = self._met.get(file.path)
         if met is None or list(map(id, met[0])) != list(map(id, snapshots)):
             met = self._met[file.path] = snapshots, _encode(sorted(_met(snapshots)))
-        rejected = _encode(sorted(file.rejected)) if file.rejected else "[]"
-        layers = _encode([[_row(decision) for decision in layer.decisions.values()] for layer in file.layers])
-        there = f'"written": "{written}", "inside": {_encode(sorted(inside)) if written else []}'
-        return (
-            f'{{"format": {_FORMAT}, {head[1]}, {there}, "seen": {met[1]}, "rejected": {rejected}, "layers": {layers}}}'
-        )
+        return head[1], met[1]
 
     def _append(self, lines: Sequence[str]) -> None:
         """All lines in one write: when it has come back they outlive the program."""
@@ -181,14 +193,15 @@ def _met(snapshots: Iterable[Snapshot]) -> set[str]:
     return {item.key for snapshot in snapshots for item in snapshot.items}
 
 
-def saved_of(file: FileReview, written: str, inside: frozenset[str]) -> Saved:
+def saved_of(file: FileReview, written: str, inside: tuple[SavedFix, ...]) -> Saved:
     """What is kept of a file."""
-    layers = tuple(tuple(_fix(decision) for decision in layer.decisions.values()) for layer in file.layers)
+    layers = tuple(tuple(saved_fix(decision) for decision in layer.decisions.values()) for layer in file.layers)
     met = frozenset(_met(_snapshots(file)))
     return Saved(digest(file.original.to_bytes()), written, met, file.rejected, layers, inside)
 
 
-def _fix(decision: Decision) -> SavedFix:
+def saved_fix(decision: Decision) -> SavedFix:
+    """What is kept of a decision."""
     fix, key, choice = decision.fix, decision.item.key, decision.choice
     if choice != BY_HAND:
         return SavedFix(key, choice, fix.title)
@@ -202,16 +215,20 @@ def _row(decision: Decision) -> list[Any]:
     """A decision as it stands in the log: the fields of SavedFix, those of a text by hand only for one."""
     if decision.choice != BY_HAND:
         return [decision.item.key, decision.choice, decision.fix.title]
-    return list(vars(_fix(decision)).values())
+    return _cells(saved_fix(decision))
+
+
+def _cells(saved: SavedFix) -> list[Any]:
+    return list(vars(saved).values()) if saved.choice == BY_HAND else [saved.key, saved.choice, saved.title]
 
 
 def _saved(data: dict[str, Any]) -> Saved:
     layers = tuple(tuple(_saved_fix(row) for row in layer) for layer in data["layers"])
-    written, all_keys = data["written"], [fix.key for layer in layers for fix in layer]
-    inside = frozenset(data["inside"] if data["format"] != 1 else all_keys if written else ())
-    return Saved(data["base"], written, frozenset(data["seen"]), frozenset(data["rejected"]), layers, inside)
+    inside = tuple(map(_saved_fix, data["inside"]))
+    seen, rejected = frozenset(data["seen"]), frozenset(data["rejected"])
+    return Saved(data["base"], data["written"], seen, rejected, layers, inside)
 
 
 def _saved_fix(row: Any) -> SavedFix:
-    saved = SavedFix(**row) if isinstance(row, dict) else SavedFix(*row)
+    saved = SavedFix(*row)
     return replace(saved, imports=tuple((module, name, alias) for module, name, alias in saved.imports))

@@ -175,10 +175,13 @@ def _of_scope(state: State, action: act.AcceptAll) -> dict[Any, list[Entry]] | s
     files = [state.file] if action.scope is act.Scope.FILE or action.here else list(state.files.values())
     chosen = {}
     for file in files:
-        keys = list(file.visible(state.filter))
-        if action.here and state.entry is not None and state.entry.key in keys:
-            keys = keys[keys.index(state.entry.key) :]
-        entries = [entry for entry in map(file.entries.__getitem__, keys) if entry.status is Status.OPEN]
+        shown: Iterable[Entry] = file.entries.values()
+        if action.here or state.filter:
+            keys = list(file.visible(state.filter))
+            if action.here and state.entry is not None and state.entry.key in keys:
+                keys = keys[keys.index(state.entry.key) :]
+            shown = map(file.entries.__getitem__, keys)
+        entries = [entry for entry in shown if entry.status is Status.OPEN]
         if action.scope is act.Scope.RULE:
             entries = [entry for entry in entries if entry.item.finding.code == code]
         chosen[file.path] = [e for e in entries if e.key not in file.refused] if file.refused else entries
@@ -210,17 +213,20 @@ def _together(
     """The decisions on those entries that stand over that text and go with those `before`, and the edits of both."""
     decisions: dict[str, Decision] = {}
     taken = before.copy()
-    any_fix, safe = scope is not act.Scope.SAFE, Applicability.SAFE
+    safe = Applicability.SAFE if scope is act.Scope.SAFE else None
     for entry in entries:
         item = entry.item
-        if item.source is not over:
+        fixes = item.fixes
+        if not fixes or item.source is not over:
             continue
-        for number, fix in enumerate(item.fixes):
-            if any_fix or fix.applicability is safe:
-                if taken.in_the_way(fix) is None:
-                    decisions[item.key] = Decision(item, fix, number)
-                    taken.add(item.key, fix)
-                break  # only the preferred one
+        fix, number = fixes[0], 0
+        if safe is not None and fix.applicability is not safe:
+            number = next((n for n, other in enumerate(fixes) if other.applicability is safe), -1) if fixes[1:] else -1
+            if number < 0:
+                continue
+            fix = fixes[number]
+        if taken.claim(item.key, fix):
+            decisions[item.key] = Decision(item, fix, number)
     return decisions, taken
 
 

@@ -85,6 +85,10 @@ class NotebookText(SourceText):
         number, within = self._within(line)
         return f"line {within} of cell {number}"
 
+    def line_in_cell(self, line: int) -> tuple[int | None, int]:
+        number, within = self._within(line)
+        return number, 0 if line in self._marker_lines else within
+
     def line_on_disk(self, line: int) -> int:
         """The line of the JSON in which a line of the text stood when the notebook was read."""
         number, within = self._within(line)

@@ -95,6 +95,10 @@ class SourceText:
         """How a line (1-based) of the text is called: `line 5`, or `line 2 of cell 3`."""
         return f"line {line}"
 
+    def line_in_cell(self, line: int) -> tuple[int | None, int]:
+        """The cell of a line (1-based) of the text, None where there are none, and the line in it, 0 for its mark."""
+        return None, line
+
     def line_on_disk(self, line: int) -> int:
         """The line of the file in which a line (1-based) of the text stands."""
         return line

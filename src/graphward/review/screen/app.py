@@ -13,6 +13,7 @@ from rich.text import Text
 from textual.app import App, ComposeResult, SuspendNotSupported
 from textual.binding import Binding
 from textual.containers import Vertical
+from textual.events import Event, InputEvent
 from textual.timer import Timer
 from textual.widgets import Static
 
@@ -30,14 +31,15 @@ from ..state import Entry, Status
 from ..visible import visible
 from .background import Checks, Proofs, Writes
 from .difftext import diff_lines
+from .driver import driver_class
 from .footer import Keys
 from .keys import KEYS
 from .lines import Lines
 from .listing import Listing
 from .marks import APPLICABILITY_STYLES, GLYPHS, STATUS_STYLES
-from .modals import ChoiceScreen, FilterScreen, HelpScreen
 from .paneltext import panel_text
 from .pauses import Pauses
+from .windows import ChoiceWindow, Closed, FilterWindow, HelpWindow, Windows
 
 # From this width on, the list stands beside the diff instead of above it.
 _WIDE = 110
@@ -53,8 +55,8 @@ class ReviewApp(App[None]):
     """Everything that it decides is in `Review`; this only shows it."""
 
     CSS = """
-    Screen { layout: vertical; background: ansi_default; color: ansi_default; }
-    ModalScreen { background: transparent; }
+    Screen { layout: vertical; layers: default windows; align: center middle; background: ansi_default;
+        color: ansi_default; }
     #top, #message { height: 1; }
     #body { layout: vertical; height: 1fr; }
     #listing { height: 2fr; min-height: 4; }
@@ -67,6 +69,7 @@ class ReviewApp(App[None]):
     .wide #detail { width: 3fr; height: 100%; }
     """
     ENABLE_COMMAND_PALETTE = False
+    AUTO_FOCUS = None
     BINDINGS = [
         *(Binding(key.name, key.action, key.label, priority=key.name == "tab") for key in KEYS),
         Binding("shift+tab", "previous_fix", priority=True),
@@ -81,10 +84,11 @@ class ReviewApp(App[None]):
     ]  # fmt: skip
 
     def __init__(self, review: Review, written: Callable[[Written], None]) -> None:
-        super().__init__(ansi_color=True)
+        super().__init__(driver_class=driver_class(), ansi_color=True)
         self.theme = "ansi-dark"
         self.review = review
         self._written = written
+        self._windows = Windows()
         self._drawn: tuple[Any, ...] = ()
         self._paneled: tuple[Any, ...] = ()
         self.pauses = Pauses()
@@ -119,11 +123,16 @@ class ReviewApp(App[None]):
                 yield Lines(id="panel")
         yield Static(id="message")
         yield Keys()
+        yield HelpWindow(id="help")
+        yield FilterWindow(id="filter")
+        yield ChoiceWindow(id="choice")
 
     def on_mount(self) -> None:
         self.set_interval(_WATCH, self._look_at_disk)
         self._draw()
         self._start_checks()
+        for entry in self.review.state.all_entries():
+            entry.item.said  # noqa: B018 - remembered: the first filter has no time to put thousands together
 
     def on_resize(self, event: Any) -> None:
         self.screen.set_class(event.size.width >= _WIDE, "wide")
@@ -138,9 +147,13 @@ class ReviewApp(App[None]):
 
     # Keys
 
+    async def on_event(self, event: Event) -> None:
+        if isinstance(event, InputEvent):
+            self.pauses.pressed()
+        await super().on_event(event)
+
     def do(self, action: act.Action) -> None:
         """Take an action, show what came of it, and have it checked when the keys rest."""
-        self.pauses.pressed()
         self.review.do(action)
         self._draw()
         if self._rest is not None:
@@ -193,14 +206,31 @@ class ReviewApp(App[None]):
         self.do(act.Fold())
 
     def action_help(self) -> None:
-        self.push_screen(HelpScreen())
+        window = self.query_one(HelpWindow)
+        window.open()
+        self._windows.show(window)
 
     def action_filter(self) -> None:
         def taken(text: str | None) -> None:
             if text is not None:
                 self.do(act.SetFilter(text))
 
-        self.push_screen(FilterScreen(str(self.review.state.filter)), taken)
+        window = self.query_one(FilterWindow)
+        window.open(str(self.review.state.filter))
+        self._windows.show(window, taken)
+
+    def _ask(self, question: str, answers: dict[str, str], taken: Callable[[str | None], None]) -> None:
+        window = self.query_one(ChoiceWindow)
+        window.open(question, answers)
+        self._windows.show(window, taken)
+
+    def on_closed(self, message: Closed) -> None:
+        with self.batch_update():
+            self._windows.close(message.answer)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Nothing but the window that is open takes keys and clicks."""
+        return self._windows.open is None
 
     def action_escape(self) -> None:
         if self._proofs.running:
@@ -218,7 +248,8 @@ class ReviewApp(App[None]):
         self._put("#rule", _rule(panel))
 
     def on_listing_chosen(self, message: Listing.Chosen) -> None:
-        self.do(act.Fold() if message.again and not message.place[1] else act.Select(message.place))
+        if self._windows.open is None:
+            self.do(act.Fold() if message.again and not message.place[1] else act.Select(message.place))
 
     # Proofs
 
@@ -285,7 +316,7 @@ class ReviewApp(App[None]):
             if answer == "e":
                 self._edit(entry, proposal, document)
 
-        self.push_screen(ChoiceScreen(f"This cannot be taken: {reason}", {"e": "edit it again"}), taken)
+        self._ask(f"This cannot be taken: {reason}", {"e": "edit it again"}, taken)
 
     def action_open(self) -> None:
         entry = self.review.state.entry
@@ -357,11 +388,13 @@ class ReviewApp(App[None]):
             elif answer == "w":
                 self._write(self._leave)
 
-        count = sum(len(f.decisions) for f in waiting)
-        what = f"{_count(count, 'accepted fix', 'accepted fixes')} in {_count(len(waiting), 'file')}"
+        accepted, undone = self.review.to_write(waiting)
+        parts = [(accepted, "accepted"), (undone, "undone")]
+        fixes = " and ".join(_count(n, f"{kind} fix", f"{kind} fixes") for n, kind in parts if n)
+        what = f"{fixes or 'accepted fixes'} in {_count(len(waiting), 'file')}"
         way = f"write {patch} and leave" if patch is not None else "write and leave"
         answers = {"w": way, "k": "leave; the decisions are kept for the next time"}
-        self.push_screen(ChoiceScreen(f"Not written yet: {what}.", answers), taken)
+        self._ask(f"Not written yet: {what}.", answers, taken)
 
     def _leave(self) -> None:
         if not self._checks.running and len(self.review.unsettled()) <= _LAST:

@@ -38,7 +38,7 @@ def _unified(hunk: Hunk) -> Iterator[Text]:
     codes = _codes(hunk)
     digits = _digits(hunk)
     for line, _ in hunk.unified():
-        yield _gutter(line, f"{line.number:>{digits}} ").append_text(codes[id(line)])
+        yield _gutter(line, f"{line.shown:>{digits}} ").append_text(codes[id(line)])
 
 
 def _beside(hunk: Hunk, width: int) -> Iterator[Text]:
@@ -62,7 +62,7 @@ def _folded(line: Line | None, codes: dict[int, Text], digits: int, width: int) 
     room = max(10, width - digits - 3)
     found = []
     for n, part in enumerate(_cut(codes[id(line)], room)):
-        number = f"{line.number:>{digits}} " if not n else " " * (digits + 1)
+        number = f"{line.shown:>{digits}} " if not n else " " * (digits + 1)
         found.append(_gutter(line, number).append_text(part))
     return found
 
@@ -99,4 +99,4 @@ def _codes(hunk: Hunk) -> dict[int, Text]:
 
 
 def _digits(hunk: Hunk) -> int:
-    return max(len(str(line.number)) for pair in hunk.pairs for line in pair if line is not None)
+    return max(len(line.shown) for pair in hunk.pairs for line in pair if line is not None)
