@@ -123,3 +123,32 @@ def test_import_cycles_and_recursion_end(tmp_path):
         pkg__b="from .a import Net\nfrom .b import f as f\ndef f(x): return g(x)\ndef g(x): return f(x)\n",
     )
     assert set(reached(analysis)) == {"Net.construct", "f", "g"}
+
+
+def test_reading_a_property_does_not_reach_what_writes_it(tmp_path):
+    text = NET + (
+        "class Net(nn.Cell):\n"
+        "    @property\n    def scale(self): return self.read()\n"
+        "    @scale.setter\n    def scale(self, value): self.write()\n"
+        "    def read(self): return 2\n    def write(self): pass\n"
+        "    def construct(self, x): return x * self.scale\n"
+    )
+    found = reached(project_of(tmp_path, net=text))
+    assert "Net.read" in found
+    assert "Net.write" not in found
+
+
+@pytest.mark.parametrize("made", ["LAYERS[kind]()", "layer"])
+def test_cells_from_a_dict_of_classes_and_under_a_name_are_reached(tmp_path, made):
+    analysis = project_of(
+        tmp_path,
+        pkg__layers=NET + "class One(nn.Cell):\n    def construct(self, x): return x\n"
+        "class Two(nn.Cell):\n    def construct(self, x): return x\nLAYERS = {'one': One, 'two': Two}\n",
+        pkg__net=NET + "from .layers import LAYERS, One\nclass Net(nn.Cell):\n"
+        "    def __init__(self, kind):\n        super().__init__()\n        layer = One()\n"
+        f"        self.layer = {made}\n"
+        "    def construct(self, x): return self.layer(x)\n",
+    )
+    net = next(r for r in analysis.reached.values() if r.function.qualname == "Net.construct")
+    called = {f.qualname for f, r in analysis.reached.items() if any(caller is net for caller, _ in r.sites)}
+    assert called == ({"One.construct"} if made == "layer" else {"One.construct", "Two.construct"})

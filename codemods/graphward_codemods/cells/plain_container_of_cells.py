@@ -15,6 +15,7 @@ from ._attributes import is_cell_attribute
 from ._container_uses import obstacle
 from ._containers import Container, clashes, containers
 from ._creations import What
+from ._off import switched_off
 from ._wrapping import CannotWrap, wrap
 
 
@@ -25,6 +26,8 @@ class PlainContainerOfCells(Rule):
 
     `self.blocks = [nn.Dense(...), ...]`, a comprehension, a list that a loop fills, a tuple, or a dict of Cells that
     `__init__` makes and graph code uses. Containers whose Cells are attributes of their own as well are left alone.
+    Where the default of a flag keeps the container from being made, and nothing in the project sets the flag, the
+    finding is of the level `info`.
 
     ## Why
 
@@ -88,6 +91,9 @@ class PlainContainerOfCells(Rule):
             consequence, why = Consequence.PERFORMANCE, "their parameters are neither trained nor saved nor exported"
         else:
             consequence, why = Consequence.INFO, "the network does not know them, and set_train() does not reach them"
+        off = switched_off(container.statement, container.method, context)
+        if off is not None:
+            consequence, why = Consequence.INFO, f"{why}, where {off} is set"
         message = f"self.{container.attribute} is a plain {container.form} of Cells: {why}"
         fix = self._fix(context, container)
         return context.finding(self, container.value, message, fixes=(fix,), consequence=consequence)

@@ -45,11 +45,14 @@ def _conditions(parent: ast.AST, block: list[ast.stmt], child: ast.AST) -> list[
         if isinstance(before, ast.If) and not before.orelse and _leaves(before.body):
             tests.append((before.test, False))
     found = []
-    for test, value in tests:
+    while tests:
+        test, value = tests.pop()
         while isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
             test, value = test.operand, not value
         if isinstance(test, ast.Name):
             found.append((test, value))
+        elif isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) is value:
+            tests += [(part, value) for part in test.values]  # every part must be so
     return found
 
 

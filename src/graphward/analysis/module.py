@@ -309,6 +309,11 @@ def _wrapping_assignments(nodes: list[ast.stmt], names: Names) -> dict[str, str]
     }  # fmt: skip
 
 
+def _is_accessor(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether a function is what writing or deleting a property calls; reading it calls the one before."""
+    return any(isinstance(d, ast.Attribute) and d.attr in ("setter", "deleter") for d in node.decorator_list)
+
+
 def _collect(
     module: Module, body: list[ast.stmt], prefix: str, owner: ClassInfo | None, outer: FunctionInfo | None
 ) -> None:
@@ -316,7 +321,7 @@ def _collect(
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             function = FunctionInfo(module, node, prefix + node.name, owner, outer)
             module.functions.append(function)
-            if owner is not None:
+            if owner is not None and not (node.name in owner.methods and _is_accessor(node)):
                 owner.methods[node.name] = function
             _collect(module, node.body, f"{function.qualname}.<locals>.", None, function)
         elif isinstance(node, ast.ClassDef):

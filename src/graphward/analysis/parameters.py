@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from .annotations import annotated
+from .call_side import handed_integers
 from .kinds import CONSTANT, INTEGER, NO_VALUE, STRING, UNKNOWN, Kind, Tag, join, join_all, literal
 from .module import FunctionInfo
 from .names import all_arguments, defaults_of, dotted
@@ -16,6 +17,11 @@ from .regions import Reached
 if TYPE_CHECKING:
     from .inference import Inference
 
+# What a Tensor has and a Python number lacks.
+TENSOR_ATTRIBUTES = frozenset({
+    "abs", "argmax", "argmin", "asnumpy", "astype", "dtype", "expand_as", "flatten", "item", "max", "mean", "min",
+    "ndim", "prod", "reshape", "shape", "squeeze", "sum", "unsqueeze", "view",
+})  # fmt: skip
 _SHAPED = frozenset({"reshape", "view", "broadcast_to", "zeros", "ones", "full", "tile"})
 
 
@@ -46,9 +52,12 @@ def _by_itself(
     defaults = defaults_of(arguments)
     uses: dict[str, Kind] | None = None
     found: dict[str, Kind] = {}
+    handed = handed_integers(function) if root else {}
     for argument in all_arguments(arguments):
         name = argument.arg
-        if name == function.receiver and function.owner is not None:
+        if name in handed:
+            found[name] = handed[name]
+        elif name == function.receiver and function.owner is not None:
             owner = reached.cell if reached and reached.cell else function.owner
             found[name] = Kind(Tag.CELL, name=owner.qualname, evidence=f"{name} is the instance", info=owner)
         elif argument is arguments.vararg:
@@ -130,6 +139,10 @@ def _uses(function: FunctionInfo) -> dict[str, Kind]:
                 note(node.left, STRING, f"a string (compared with {right.value!r})")  # type: ignore[attr-defined]
         elif of is ast.BinOp and node.op.__class__ is ast.Mult and node.left.__class__ is ast.List:  # type: ignore[attr-defined]
             note(node.right, INTEGER, "a whole number (of repetitions)")  # type: ignore[attr-defined]
+    if found:
+        for node in function.nodes:
+            if isinstance(node, ast.Attribute) and node.attr in TENSOR_ATTRIBUTES and isinstance(node.value, ast.Name):
+                found.pop(node.value.id, None)
     return found
 
 

@@ -178,6 +178,8 @@ class Project:
     def _find_made(self, function: FunctionInfo, value: ast.expr) -> Iterator[ClassInfo]:
         """The arguments of a project class are its own business."""
         stack: list[ast.AST] = [value]
+        if isinstance(value, ast.Name):
+            stack += (v for name, v in _named_values(function) if name == value.id)
         while stack:
             node = stack.pop()
             if node.__class__ in _LEAVES:
@@ -185,8 +187,30 @@ class Project:
             made = self.called_class(function, node) if isinstance(node, ast.Call) else None
             if made is not None:
                 yield made
-            else:
-                stack += children(node)
+                continue
+            if isinstance(node, ast.Call) and node.func.__class__ is ast.Subscript:
+                yield from self._chosen(function, node.func.value)
+            stack += children(node)
+
+    def _chosen(self, function: FunctionInfo, table: ast.expr) -> Iterator[ClassInfo]:
+        """The project classes among the values of a dict of a module, whichever `LAYERS[config.kind](size)` takes."""
+        if not isinstance(table, ast.Name) or function.names.is_local(table.id):
+            return
+        home: Module | None = function.module
+        name = table.id
+        meaning = function.names.lookup(name)
+        if meaning is not None and meaning != f"{function.module.name}.{name}":
+            path, _, name = meaning.rpartition(".")
+            home = None if path.partition(".")[0] in NO_PROJECT else self.module(path)
+        held = home.assignments.get(name) if home is not None else None
+        if home is None or not isinstance(held, ast.Dict):
+            return
+        for value in held.values:
+            written = dotted(value)
+            qualified = home.names.qualify(written) if written is not None else None
+            found = self.definition(qualified) if qualified else self.named(home, written) if written else None
+            if isinstance(found, ClassInfo):
+                yield found
 
     def called_class(self, function: FunctionInfo, value: ast.expr) -> ClassInfo | None:
         """The project class that `value` constructs, if it is such a call."""
@@ -201,6 +225,15 @@ class Project:
             if qualified is not None and qualified.partition(".")[0] not in NO_PROJECT:
                 found = self.definition(qualified)
         return found if isinstance(found, ClassInfo) else None
+
+
+def _named_values(function: FunctionInfo) -> Iterator[tuple[str, ast.expr]]:
+    """`(name, value)` of each plain assignment to a variable."""
+    for node in function.statements:
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                if isinstance(target, ast.Name):
+                    yield target.id, node.value
 
 
 def is_cell_name(name: str) -> bool:
