@@ -10,7 +10,8 @@ from graphward.rules.context import FunctionContext
 from graphward.rules.finding import Consequence, Finding
 from graphward.rules.rule import Rule
 
-from .._blocks import CannotRewrite, indent_of, replace_statement
+from .._blocks import CannotRewrite, indent_of, put_call, replace_statement
+from ._unions import union_of
 
 
 class DictUnion(Rule):
@@ -32,7 +33,9 @@ class DictUnion(Rule):
 
     becomes
 
-        outputs = {**defaults, **{"hidden": x}}
+        outputs = {key: value for key, value in list(defaults.items()) + list({"hidden": x}.items())}
+
+    and `{"a": x} | {"b": y}` becomes `{**{"a": x}, **{"b": y}}`, which compiles between braces only.
 
     ## What the rewrite assumes
 
@@ -57,30 +60,38 @@ class DictUnion(Rule):
         assert isinstance(node, (ast.BinOp, ast.AugAssign))
         if not isinstance(node.op, ast.BitOr):
             return
-        left, right = (node.left, node.right) if isinstance(node, ast.BinOp) else (node.target, node.value)
-        kinds = [context.kind(left), context.kind(right)]
+        if _is_union(context.parent(node)):
+            return  # the whole chain is one finding
+        parts = _operands(node) if isinstance(node, ast.BinOp) else [node.target, *_operands(node.value)]
+        kinds = [context.kind(p) for p in parts]
         if not any(k.tag is Tag.DICT for k in kinds) or any(k.is_tensor for k in kinds):
             return
-        text = f"{{**{_operand(left, context)}, **{_operand(right, context)}}}"
+        text = union_of([*parts], context)
         rewrite = context.rewrite()
-        doubt = "" if all(k.tag is Tag.DICT for k in kinds) else "both sides are taken for dicts"
+        doubt = "" if all(k.tag is Tag.DICT for k in kinds) else "all sides are taken for dicts"
         message = "| between dicts does not compile"
         if isinstance(node, ast.BinOp):
-            rewrite.replace(node, text, context.parent(node))
+            put_call(context, rewrite, node, text)
         else:
             doubt = doubt or "another variable that holds the dict does not get the entries"
             try:
-                line = f"{indent_of(context.module, node)}{context.text(left)} = {text}"
+                line = f"{indent_of(context.module, node)}{context.text(node.target)} = {text}"
                 replace_statement(context, rewrite, node, [line])
             except CannotRewrite as reason:
                 fix = context.rewrite().manual("Bind a new dict", str(reason))
                 yield context.finding(self, node, message, fixes=(fix,))
                 return
-        title = "Write both into one dict"
+        title = "Write them into one dict"
         fix = rewrite.unsafe(title, doubt) if doubt else rewrite.safe(title)
         yield context.finding(self, node, message, evidence=tuple(k.evidence for k in kinds), fixes=(fix,))
 
 
-def _operand(node: ast.expr, context: FunctionContext) -> str:
-    text = context.text(node)
-    return f"({text})" if isinstance(node, (ast.BoolOp, ast.IfExp, ast.BinOp, ast.Lambda)) else text
+def _is_union(node: ast.AST | None) -> bool:
+    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr)
+
+
+def _operands(node: ast.expr) -> list[ast.expr]:
+    """What a chain of `|` joins, from left to right."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+        return [*_operands(node.left), *_operands(node.right)]
+    return [node]

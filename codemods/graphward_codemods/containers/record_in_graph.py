@@ -14,8 +14,9 @@ from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
 from .._blocks import CannotRewrite, step_of
-from .._call_side import check_call_side, insert_call_side
+from .._call_side import check_call_side, check_own_call, insert_call_side
 from ._flags import opted_into
+from ._record_callers import index_in_callers
 from ._records import Made, made_by
 from ._returned_record import call_of, switch
 
@@ -59,7 +60,8 @@ class RecordInGraph(Rule):
     tuple as it is. A field that may be None is False on its way out: a graph leaves None out of what it returns.
 
     A record that does not leave the graph becomes a tuple, and `out.hidden` an index, in the Cells that call this one
-    too.
+    too. Where Python is to get the record from such a Cell as before, the second fix gives it a `__call__`, and the
+    Cells around it call its `construct`.
 
     ## What the rewrite assumes
 
@@ -77,7 +79,7 @@ class RecordInGraph(Rule):
     code = "GW410"
     name = "record-in-graph"
     consequence = Consequence.FALLBACK
-    triggers = (b"dataclass", b"namedtuple", b"NamedTuple", b"Output(")
+    triggers = (b"dataclass", b"namedtuple", b"NamedTuple", b"Output")
     nodes = (ast.Call,)
 
     def visit(self, node: ast.AST, context: FunctionContext) -> Iterable[Finding]:
@@ -96,16 +98,26 @@ class RecordInGraph(Rule):
         if flag is not None and sites:
             return  # no graph sets it, and Python does not call what a graph calls
         try:
-            fix = _fix(node, made, context)
+            fixes = _fixes(node, made, context)
         except CannotRewrite as reason:
-            fix = context.rewrite().manual("Return a tuple from the graph", str(reason))
+            fixes = (context.rewrite().manual("Return a tuple from the graph", str(reason)),)
         message = f"{made.record.name} is made by the Python interpreter"
         consequence = None
         if flag is not None:
             consequence, message = Consequence.INFO, f"{message} if a caller sets {flag}"
-        found = context.finding(self, node, message, evidence=(traced.evidence,), fixes=(fix,), consequence=consequence)
+        found = context.finding(self, node, message, evidence=(traced.evidence,), fixes=fixes, consequence=consequence)
         # A Cell inside another is compiled as a part of that one.
         yield replace(found, region=sites[0][0].region.qualname) if sites else found
+
+
+def _fixes(node: ast.Call, made: Made, context: FunctionContext) -> tuple[Fix, ...]:
+    first = _fix(node, made, context)
+    if not (isinstance(context.parent(node), ast.Return) and context.reached.sites):
+        return (first,)
+    try:
+        return first, _returned(node, made, context, context.rewrite(), keep=True)
+    except CannotRewrite:
+        return (first,)
 
 
 def _fix(node: ast.Call, made: Made, context: FunctionContext) -> Fix:
@@ -164,7 +176,8 @@ def _index_uses(
             raise CannotRewrite(f"{name} is handed on as a whole")
 
 
-def _returned(node: ast.Call, made: Made, context: FunctionContext, rewrite: Rewrite) -> Fix:
+def _returned(node: ast.Call, made: Made, context: FunctionContext, rewrite: Rewrite, *, keep: bool = False) -> Fix:
+    """`keep` says that Python still gets the record from a Cell that graphs call."""
     records: list[tuple[ast.Call, Made]] = []
     plain: list[ast.Return] = []
     for found in context.function.nodes:
@@ -178,7 +191,12 @@ def _returned(node: ast.Call, made: Made, context: FunctionContext, rewrite: Rew
         if plain:
             raise CannotRewrite("another graph calls this one, and construct returns a tuple too: call it with "
                                 "return_dict=False where there is such an option, and use indices there")  # fmt: skip
-        return _returned_to_graphs(records, made, context, rewrite)
+        for call, record in records:
+            _replace_by_tuple(call, list(record.values), record, context, rewrite)
+        index_in_callers(made, context, rewrite, construct=keep)
+        if keep:
+            return _kept_for_python(node, records, made, context, rewrite)
+        return rewrite.unsafe("Return a tuple", "what calls the Cell from elsewhere gets a tuple")
     check_call_side(context)
     returns = [r for call, _ in records if isinstance(r := context.parent(call), ast.Return)]
     lines = switch(plain, returns, context)
@@ -254,33 +272,21 @@ def _marked(node: ast.expr, context: FunctionContext) -> str:
     return f"False if {text} is None else {text}"
 
 
-def _returned_to_graphs(
-    records: list[tuple[ast.Call, Made]], made: Made, context: FunctionContext, rewrite: Rewrite
+def _kept_for_python(
+    node: ast.Call, records: list[tuple[ast.Call, Made]], made: Made, context: FunctionContext, rewrite: Rewrite
 ) -> Fix:
-    """The functions of this module that call this one take the values by index."""
-    for call, record in records:
-        _replace_by_tuple(call, list(record.values), record, context, rewrite)
-    for caller, callee in context.reached.sites:
-        function = caller.function
-        if function.module is not context.module:
-            raise CannotRewrite(f"{function.qualname} of another file reads it: return a tuple there and here")
-        site = function.parents.get(callee)
-        parent = function.parents.get(site) if site is not None else None
-        if isinstance(parent, ast.Attribute) and parent.attr in made.record.fields and site is not None:
-            index = made.record.fields.index(parent.attr)
-            rewrite.replace_span(context.module.end(site), context.module.end(parent), f"[{index}]")
-            continue
-        target = parent.targets[0] if isinstance(parent, ast.Assign) and len(parent.targets) == 1 else None
-        if not isinstance(target, ast.Name):
-            raise CannotRewrite(f"{function.qualname} hands it on as a whole")
-        for use in function.nodes:
-            if isinstance(use, ast.Name) and use.id == target.id and use is not target:
-                holder = function.parents.get(use)
-                if not (isinstance(holder, ast.Attribute) and holder.attr in made.record.fields):
-                    raise CannotRewrite(f"{function.qualname} hands it on as a whole")
-                index = made.record.fields.index(holder.attr)
-                rewrite.replace_span(context.module.end(use), context.module.end(holder), f"[{index}]")
-    return rewrite.unsafe("Return a tuple", "what calls the Cell from elsewhere gets a tuple")
+    """The Cell makes the record in `__call__`, which the graphs that call it go around in PyNative too."""
+    check_own_call(context)
+    fields = made.record.fields
+    if any(_may_be_none(record.values[f], context) for _, record in records for f in fields):
+        raise CannotRewrite("a field may be None")
+    keywords = [f"{f}={f}" for f in fields]
+    receiver = context.function.receiver or "self"
+    body = [f"{', '.join(fields)}{',' if len(fields) == 1 else ''} = super().__call__(*args, **kwargs)"]
+    body += _made_lines(f"return {context.text(node.func)}", keywords, context)
+    insert_call_side(context, rewrite, f"{receiver}, *args, **kwargs", body)
+    reason = "what calls the Cell inside of a graph calls its construct, and goes around its hooks in PyNative"
+    return rewrite.unsafe("Return a tuple, and make the record in __call__ for what calls it from Python", reason)
 
 
 def _around(node: ast.AST, context: FunctionContext) -> object:

@@ -24,10 +24,10 @@ class ChangedOutside(Rule):
 
     ## What it finds
 
-    An attribute of self that starts as a number, that a graph region reads, and that another method sets which does
-    not belong to the construction of the Cell (`set_gain`); a number at module level that a graph region reads and a
-    function rebinds; both where the number meets a Tensor. Flags (`True`, `False`) and sizes are left alone: they
-    choose code, are set before the first call, and `training` is followed anyway.
+    An attribute of self that starts as a number, that a graph region reads, and that another method sets which does not
+    belong to the construction of the Cell (`set_gain`, a `__call__` that counts); a number at module level that a graph
+    region reads and a function rebinds; both where the number meets a Tensor. Flags (`True`, `False`) and sizes are
+    left alone: they choose code, are set before the first call, and `training` is followed anyway.
 
     ## Why
 
@@ -103,6 +103,10 @@ class ChangedOutside(Rule):
                 yield context.finding(self, node, message, fixes=(_carried(context, node.id),))
 
 
+# What `__call__` of the class itself sets changes with every call: it is no exception here.
+_BEFORE_A_CALL = frozenset({"__new__", "__init_subclass__", "__setstate__", "__setattr__", "__post_init__"})
+
+
 def _meets_a_tensor(context: FunctionContext, node: ast.AST) -> bool:
     """Whether a number goes into a Tensor, and not into the shapes and decisions of the compiler."""
     parent = context.parent(node)
@@ -117,9 +121,13 @@ def _set_outside(context: FunctionContext, cell: ClassInfo) -> dict[str, Functio
     building = _called_by_init(cell)
     found: dict[str, FunctionInfo] = {}
     for method in cell.methods.values():
-        if method in reached or method.name in building or method.name.startswith("__"):
+        if method in reached or method.name in building or method.name in _BEFORE_A_CALL:
             continue
-        for name, _ in method.self_assignments:
+        added = [
+            name for n in method.nodes
+            if isinstance(n, ast.AugAssign) and (name := self_attribute(n.target, method.receiver)) is not None
+        ]  # fmt: skip
+        for name in [*(name for name, _ in method.self_assignments), *added]:
             if name not in found:
                 start = attribute_of(context, cell, name).start
                 value = literal_number(start)

@@ -22,9 +22,11 @@ class WrappedFunction(Rule):
 
     ## What it finds
 
-    A function of a graph region under a decorator of the project whose wrapper carries `functools.wraps`. One that
-    only calls the function and gives its result back is left alone, and so are decorators without `wraps`, which
-    compile.
+    A function of a graph region under a decorator of the project whose wrapper carries `functools.wraps`, or goes
+    through `functools.update_wrapper`; also where the decorator is written as `functools.partial(decorator, ...)`, and
+    where the decorated function is kept under a name (`scaled = decorator(step)` at module level, called in the graph).
+    A wrapper that only calls the function and gives its result back is left alone, and so are decorators without
+    `wraps`, which compile.
 
     ## Why
 
@@ -62,7 +64,8 @@ class WrappedFunction(Rule):
     code = "GW908"
     name = "wrapped-function"
     consequence = Consequence.DIVERGENCE
-    triggers = (b"@",)
+    triggers = (b"@", b"wraps", b"update_wrapper")
+    nodes = (ast.Call,)
 
     def visit_function(self, context: FunctionContext) -> Iterable[Finding]:
         function = context.function
@@ -72,6 +75,26 @@ class WrappedFunction(Rule):
                 continue
             message = f"the compiler looks through this decorator: {function.name} runs without it"
             yield context.finding(self, node, message, fixes=(_fix(context, node, wrapper),))
+
+
+    def visit(self, node: ast.AST, context: FunctionContext) -> Iterable[Finding]:
+        assert isinstance(node, ast.Call)
+        name = node.func.id if isinstance(node.func, ast.Name) else ""
+        made = context.module.assignments.get(name)
+        if not (isinstance(made, ast.Call) and len(made.args) == 1) or context.function.names.is_local(name):
+            return
+        decorator = _definition(context, made.func)
+        wrapper = _made_by(decorator, {k.arg: k.value for k in made.keywords if k.arg}) if decorator else None
+        if wrapper is None or wrapper.is_plain:
+            return
+        inner = context.text(made.args[0])
+        advice = (
+            f"define {name} as a function that calls {inner} and takes the wrapper's steps itself, or leave "
+            "`functools.wraps` out of the wrapper, which then compiles"
+        )
+        fix = context.rewrite().manual("Do without the decorator", advice)
+        message = f"the compiler looks through what {context.text(made.func)} made of {inner}: it runs without it"
+        yield context.finding(self, node, message, fixes=(fix,))
 
 
 @dataclass
@@ -99,6 +122,9 @@ def _without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
 
 def _wrapper(context: FunctionContext, node: ast.expr) -> _Wrapper | None:
     callee = node.func if isinstance(node, ast.Call) else node
+    if isinstance(node, ast.Call) and len(node.args) == 1 and context.resolve(callee) == "functools.partial":
+        decorator = _definition(context, node.args[0])
+        return _made_by(decorator, {k.arg: k.value for k in node.keywords if k.arg}) if decorator else None
     decorator = _definition(context, callee)
     if decorator is None:
         return None
@@ -110,10 +136,24 @@ def _wrapper(context: FunctionContext, node: ast.expr) -> _Wrapper | None:
         for made in decorator.locals.values():
             found = _inner(made)
             if found is not None:
-                return _Wrapper(found, _first_parameter(made), given)
+                return _Wrapper(found, _first_parameter(made), {**_defaults(decorator), **given})
         return None
+    return _made_by(decorator, given)
+
+
+def _made_by(decorator: FunctionInfo, given: dict[str, ast.expr]) -> _Wrapper | None:
+    """What a decorator makes that takes the function itself, first of its parameters."""
     found = _inner(decorator)
-    return _Wrapper(found, _first_parameter(decorator), given) if found else None
+    return _Wrapper(found, _first_parameter(decorator), {**_defaults(decorator), **given}) if found else None
+
+
+def _defaults(decorator: FunctionInfo) -> dict[str, ast.expr]:
+    arguments = decorator.node.args
+    positional = [*arguments.posonlyargs, *arguments.args]
+    last = len(arguments.defaults)
+    found = {a.arg: d for a, d in zip(positional[-last:] if last else [], arguments.defaults, strict=True)}
+    named = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+    return found | {a.arg: d for a, d in named if d is not None}
 
 
 def _definition(context: FunctionContext, callee: ast.expr) -> FunctionInfo | None:
@@ -132,12 +172,14 @@ def _definition(context: FunctionContext, callee: ast.expr) -> FunctionInfo | No
 
 
 def _inner(decorator: FunctionInfo) -> FunctionInfo | None:
-    """The function under `functools.wraps` that a decorator returns."""
-    returned = {
-        n.value.id for n in decorator.node.body if isinstance(n, ast.Return) and isinstance(n.value, ast.Name)
-    }  # fmt: skip
-    for name, function in decorator.locals.items():
-        if name in returned and any(d in ("functools.wraps", "wraps") for d, _ in function.decorators):
+    """The function under `functools.wraps` or `functools.update_wrapper` that a decorator returns."""
+    for statement in decorator.node.body:
+        value = statement.value if isinstance(statement, ast.Return) else None
+        updated = isinstance(value, ast.Call) and decorator.names.resolve(value.func) == "functools.update_wrapper"
+        if isinstance(value, ast.Call) and updated and value.args:
+            value = value.args[0]
+        function = decorator.locals.get(value.id) if isinstance(value, ast.Name) else None
+        if function and (updated or any(d in ("functools.wraps", "wraps") for d, _ in function.decorators)):
             return function
     return None
 
@@ -203,8 +245,8 @@ def _fix(context: FunctionContext, node: ast.expr, wrapper: _Wrapper) -> Fix:
 def _inlined(context: FunctionContext, node: ast.expr, wrapper: _Wrapper) -> Fix:
     function, module = context.function, context.module
     arguments = function.node.args
-    if len(function.node.decorator_list) != 1:
-        raise CannotRewrite("there are other decorators")
+    if node is not function.node.decorator_list[-1]:
+        raise CannotRewrite("the decorator below it comes first")
     if wrapper.inner.module is not module:
         raise CannotRewrite("the decorator stands in another file")
     if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.posonlyargs:
@@ -222,10 +264,11 @@ def _inlined(context: FunctionContext, node: ast.expr, wrapper: _Wrapper) -> Fix
     bound = wrapper.inner.names.hidden - {a.arg for a in all_arguments(wrapper.inner.node.args)}
     if bound & set(parameters) or len(own) > len(parameters):
         raise CannotRewrite("the names of the wrapper and of the function collide")
-    name = f"_undecorated_{function.name.lstrip('_')}"
+    name = first = f"_undecorated_{function.name.lstrip('_')}"
     taken = function.owner.methods if function.owner else module.global_names | set(module.definitions)
-    if name in taken:
-        raise CannotRewrite(f"the name {name} is taken")
+    number = 2
+    while name in taken:
+        name, number = f"{first}_{number}", number + 1
     method = function.owner is not None and not function.is_static
     head = f"{parameters[0]}.{name}" if method else name
     call = ast.parse(f"{head}({', '.join(parameters[1:] if method else parameters)})", mode="eval").body
@@ -245,7 +288,7 @@ def _inlined(context: FunctionContext, node: ast.expr, wrapper: _Wrapper) -> Fix
     if function.owner is None:
         text.append("")
     # The decorator's line makes place for the function as callers see it.
-    decorator = source.offset(function.first_line, 0) + len(indent.encode())
+    decorator = source.offset(node.lineno, 0) + len(indent.encode())
     rewrite.replace_span(decorator, start, newline.join(text) + newline + indent)
     at = source.utf8.index(function.name.encode(), start + 3)
     rewrite.replace_span(at, at + len(function.name.encode()), name)
