@@ -7,9 +7,11 @@ import ast
 from graphward.analysis.kinds import Kind, Tag
 from graphward.analysis.tree import preorder
 from graphward.rules.context import FunctionContext
+from graphward.rules.rewrite import Rewrite
 from graphward.source.precedence import guarded
 
 from .._blocks import siblings
+from ._evidence import assigned_values, is_evident
 
 _FLOATS = {"float16": 2, "bfloat16": 2, "float32": 4, "float64": 8}
 
@@ -35,8 +37,14 @@ def traced_test(test: ast.expr, context: FunctionContext) -> bool:
 
 
 def is_believed(node: ast.expr, context: FunctionContext) -> bool:
-    """Whether what is known of an expression is more than the assumption that a parameter is a Tensor."""
-    return context.kind(node).certain or not isinstance(node, (ast.Name, ast.Attribute, ast.Subscript))
+    """Whether what is known of an expression is more than the assumption that a parameter is a Tensor. A flag that
+    starts as a number is a Tensor where something gives it one."""
+    if context.kind(node).certain or not isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)):
+        return True
+    return isinstance(node, ast.Name) and any(
+        is_evident(value, context) for value in assigned_values(node.id, context)
+        if isinstance(value, (ast.Call, ast.Compare))
+    )  # fmt: skip
 
 
 def is_traced_loop(node: ast.stmt, context: FunctionContext) -> bool:
@@ -95,3 +103,28 @@ def _width(dtype: str) -> tuple[int, int]:
         return 2, _FLOATS[dtype]
     digits = "".join(c for c in dtype if c.isdigit())
     return (0, 0) if dtype.startswith("bool") else (1, int(digits or 0))
+
+
+def other_side(value: ast.expr, name: str) -> ast.expr | None:
+    """`E` of `name + E` or `E + name`; the whole where the name is not in it."""
+    if isinstance(value, ast.BinOp):
+        if isinstance(value.left, ast.Name) and value.left.id == name:
+            return value.right
+        if isinstance(value.right, ast.Name) and value.right.id == name:
+            return value.left
+    return None if any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(value)) else value
+
+
+def spell_out(name: str, context: FunctionContext, rewrite: Rewrite) -> None:
+    """`i += 1` as `i = i + 1`: a Tensor is changed in place, and the constant that it starts as would keep that from
+    one call of the graph to the next."""
+    module = context.module
+    for node in context.function.nodes:
+        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and node.target.id == name:
+            between = module.source.utf8[module.end(node.target) : module.start(node.value)].decode()
+            operator = between[: between.index("=")].strip()
+            rewrite.replace_span(module.end(node.target), module.start(node.value), f" = {name} {operator} ")
+            place = ast.BinOp(left=node.target, op=node.op, right=node.value)
+            text = context.text(node.value)
+            if "\n" not in text:
+                rewrite.replace_span(module.start(node.value), module.end(node.value), guarded(text, node.value, place))

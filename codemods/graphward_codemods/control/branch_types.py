@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable
 
 from graphward.analysis.kinds import Kind, Tag
 from graphward.rules.context import FunctionContext
@@ -14,20 +13,11 @@ from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 from graphward.source.precedence import guarded
 
-from .._blocks import siblings
 from .._python import literal_number
-from ._traced import assigned_before, dtype_text, traced_test, wider
-
-_CASTS = frozenset({"astype", "to", "half", "float", "int", "long", "bool", "double", "short", "byte", "type"})
-
-
-@dataclass(frozen=True)
-class Pair:
-    """The values of both ways. `what` names the thing, a variable or the returned value."""
-
-    what: str
-    first: ast.expr
-    second: ast.expr
+from ._dtypes import dtype_of, is_changed
+from ._evidence import is_evident
+from ._traced import dtype_text, other_side, spell_out, traced_test, wider
+from ._ways import Pair, pairs
 
 
 class BranchTypes(Rule):
@@ -35,8 +25,11 @@ class BranchTypes(Rule):
 
     ## What it finds
 
-    Where a Tensor decides: a name that gets Tensors of two dtypes, a Tensor and a Python number, a Tensor and None, or
-    two strings; the same for what is returned, and for `a if condition else b`.
+    Where a Tensor decides: a name that gets Tensors of two dtypes, a Tensor and a Python number, a Tensor and None, a
+    Tensor and a tuple, two strings, or two dtypes; the same for what is returned, for the elements of tuples, and for
+    `a if condition else b`. A number before a loop is one of the two in the first round: `total = 0`, then
+    `if x[i] > 0: total = total + x[i]`. A dtype that is not known counts where one way casts or compares what the other
+    is made of.
 
     ## Why
 
@@ -66,8 +59,9 @@ class BranchTypes(Rule):
 
     ## When it is unsafe
 
-    Always: one of the ways now gives another dtype, or a Tensor in the place of a number. With None nothing can be
-    done: a graph always returns the same.
+    Always but for strings: one of the ways now gives another dtype, or a Tensor in the place of a number; where the
+    dtype is not known before a loop, float32. With None or a tuple nothing can be done: a graph always returns the
+    same.
 
     ## References
 
@@ -82,70 +76,15 @@ class BranchTypes(Rule):
 
     def visit(self, node: ast.AST, context: FunctionContext) -> Iterable[Finding]:
         assert isinstance(node, (ast.If, ast.IfExp))
-        pairs = list(_pairs(node, context))
-        if not pairs or not traced_test(node.test, context):
+        found_pairs = list(pairs(node, context))
+        if not found_pairs or not traced_test(node.test, context):
             return
-        for pair in pairs:
+        for pair in found_pairs:
             found = _found(pair, node, context)
             if found is not None:
                 message, consequence, fix = found
                 place = pair.second if pair.second in set(ast.walk(node)) else pair.first
                 yield context.finding(self, place, message, fixes=(fix,), consequence=consequence)
-
-
-def _pairs(node: ast.If | ast.IfExp, context: FunctionContext) -> Iterator[Pair]:
-    if isinstance(node, ast.IfExp):
-        yield Pair("the value", node.body, node.orelse)
-        return
-    later = node.orelse
-    while len(later) == 1 and isinstance(later[0], ast.If):
-        # An elif: its arm is one of the ways too.
-        arm = _assigned(later[0].body)
-        for name, value in _assigned(node.body).items():
-            if name in arm:
-                yield Pair(name, value, arm[name])
-        later = later[0].orelse
-    first, second = _assigned(node.body), _assigned(later)
-    for name in sorted(first.keys() | second.keys()):
-        one, other = first.get(name), second.get(name)
-        if one is None or other is None:
-            if (_leaves(later) and other is None) or (_leaves(node.body) and one is None) or later is not node.orelse:
-                continue
-            before = assigned_before(name, node, context)
-            if before is None or context.parent(before) is not context.parent(node):
-                continue
-            one, other = one or before.value, other or before.value
-        yield Pair(name, one, other)
-    left, right = _returned(node.body), _returned(node.orelse)
-    if left is not None and right is None and not node.orelse:
-        block = siblings(context, node)
-        after = block[block.index(node) + 1 :]
-        if len(after) == 1:
-            right = _returned(after)
-    if left is not None and right is not None:
-        yield Pair("what is returned", left, right)
-
-
-def _assigned(body: list[ast.stmt]) -> dict[str, ast.expr]:
-    """The names that a branch gives a value by a plain assignment of its own, with the last one."""
-    found: dict[str, ast.expr] = {}
-    for statement in body:
-        if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
-            if isinstance(statement.targets[0], ast.Name):
-                found[statement.targets[0].id] = statement.value
-                continue
-        for node in ast.walk(statement):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                found.pop(node.id, None)
-    return {} if _leaves(body) else found
-
-
-def _leaves(body: list[ast.stmt]) -> bool:
-    return bool(body) and isinstance(body[-1], (ast.Return, ast.Raise, ast.Break, ast.Continue))
-
-
-def _returned(body: list[ast.stmt]) -> ast.expr | None:
-    return body[-1].value if body and isinstance(body[-1], ast.Return) else None
 
 
 def _found(
@@ -155,7 +94,7 @@ def _found(
     for value, kind, tensor, traced in (
         (pair.first, one, pair.second, other), (pair.second, other, pair.first, one),
     ):  # fmt: skip
-        if not traced.is_tensor:
+        if not traced.is_tensor or (pair.loop is not None and not is_evident(tensor, context)):
             continue
         if isinstance(value, ast.Constant) and value.value is None:
             message = f"{pair.what} is a Tensor on one way and None on the other"
@@ -163,26 +102,57 @@ def _found(
             return message, Consequence.FALLBACK, context.rewrite().manual("Give a Tensor on both ways", reason)
         if literal_number(value) is not None and kind.tag is Tag.CONSTANT:
             message = f"{pair.what} is a Tensor on one way and a number on the other"
-            return message, Consequence.ERROR, _as_tensor(value, tensor, context)
+            return message, Consequence.ERROR, _as_tensor(value, tensor, pair, context)
+        if isinstance(value, (ast.Tuple, ast.List)) and is_evident(tensor, context):
+            said = "list" if isinstance(value, ast.List) else "tuple"
+            message = f"{pair.what} is a {said} on one way and a Tensor on the other"
+            reason = "not changed by itself: give a tuple of the same length on both ways, and a Tensor in each place"
+            return message, Consequence.ERROR, context.rewrite().manual("Give the same on both ways", reason)
     texts = [v.value for v in (pair.first, pair.second) if isinstance(v, ast.Constant) and isinstance(v.value, str)]
     if len(texts) == 2 and texts[0] != texts[1]:
         message = f"{pair.what} is a string that a Tensor chooses, which a graph cannot hold"
         return message, Consequence.ERROR, _as_numbers(pair, context)
+    if one.name == other.name == "dtype" and context.text(pair.first) != context.text(pair.second):
+        message = f"{pair.what} is a dtype that a Tensor chooses, which a graph cannot hold"
+        reason = "not changed by itself: cast on each way, and what comes of it to the wider dtype"
+        return message, Consequence.ERROR, context.rewrite().manual("Cast on each way", reason)
     if one.is_tensor and other.is_tensor:
         return _dtypes(pair, one, other, context)
     return None
 
 
-def _as_tensor(value: ast.expr, tensor: ast.expr, context: FunctionContext) -> Fix:
+def _as_tensor(value: ast.expr, tensor: ast.expr, pair: Pair, context: FunctionContext) -> Fix:
     rewrite = context.rewrite()
     title = "Make a Tensor of the number"
-    text = context.text(tensor)
-    if "\n" in text:
+    name = pair.what if pair.what.isidentifier() else ""
+    # The dtype of `n + x` is that of x, and n is not there yet where it gets its first value.
+    source = (other_side(tensor, name) or tensor) if name else tensor
+    text = context.text(source)
+    spelled = _module(rewrite)
+    reason = "this way gives a Tensor where it gave a number"
+    inside = pair.loop or context.statement(tensor)
+    if context.kind(source).dtype is None and _made_in(source, inside, context):
+        dtype = f"{spelled}.float32"
+        reason += "; its dtype is taken for float32"
+    elif "\n" in text:
         return rewrite.manual(title, "not changed by itself: give it the dtype of the other way")
-    dtype = dtype_text(tensor, context, _module(rewrite))
+    else:
+        dtype = dtype_text(source, context, spelled)
     made = rewrite.spell("mindspore.Tensor")
     rewrite.replace(value, f"{made}({context.text(value)}, {dtype})", context.parent(value))
-    return rewrite.unsafe(title, "this way gives a Tensor where it gave a number")
+    if name and isinstance(context.parent(value), ast.Assign):
+        spell_out(name, context, rewrite)
+    return rewrite.unsafe(title, reason)
+
+
+def _made_in(value: ast.expr, inside: ast.stmt, context: FunctionContext) -> bool:
+    """Whether an expression reads what a statement gives its value, a loop's own variable for one."""
+    parent = context.parent(inside)
+    around = inside if isinstance(inside, (ast.For, ast.While)) else parent
+    if not isinstance(around, (ast.For, ast.While, ast.If)):
+        return False
+    made = {n.id for n in ast.walk(around) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    return any(isinstance(n, ast.Name) and n.id in made for n in ast.walk(value))
 
 
 def _module(rewrite: Rewrite) -> str:
@@ -194,34 +164,29 @@ def _dtypes(
     pair: Pair, one: Kind, other: Kind, context: FunctionContext
 ) -> tuple[str, Consequence, Fix] | None:
     title = "Cast to the wider dtype"
-    if one.dtype is not None and other.dtype is not None:
-        if one.dtype == other.dtype:
+    first, second = dtype_of(pair.first, context), dtype_of(pair.second, context)
+    rewrite = context.rewrite()
+    if first is not None and second is not None:
+        if first == second:
             return None
-        wide = wider(one.dtype, other.dtype)
-        narrow = pair.first if one.dtype != wide else pair.second
-        rewrite = context.rewrite()
+        wide = wider(first, second)
+        narrow = pair.first if first != wide else pair.second
         target = rewrite.spell(f"mindspore.{wide}")
-        message = f"{pair.what} is of {one.dtype} on one way and of {other.dtype} on the other"
+        message = f"{pair.what} is of {first} on one way and of {second} on the other"
     else:
-        # `y = x` and `y = x.astype(int32)`: what is cast was something else before.
-        cast, plain = (pair.first, pair.second) if one.dtype is not None else (pair.second, pair.first)
-        if not _is_cast_of(cast, plain, context):
+        # `y = x * 2` and `y = x.astype(int32)`: what is cast was something else before.
+        narrow, plain = (pair.first, pair.second) if first is not None else (pair.second, pair.first)
+        if (first is None and second is None) or not is_changed(narrow, plain, context):
             return None
-        rewrite = context.rewrite()
-        narrow, target = cast, f"{context.text(plain)}.dtype"
-        message = f"{pair.what} is cast on one way only"
+        base = guarded(context.text(plain), plain, ast.Attribute(value=plain, attr="dtype", ctx=ast.Load()))
+        target = f"{base}.dtype"
+        message = f"{pair.what} is of {first or second} on one way only"
     text = context.text(narrow)
-    if "\n" in text:
+    if "\n" in text or "\n" in target:
         return message, Consequence.ERROR, rewrite.manual(title, "not changed by itself: it runs over several lines")
     base = guarded(text, narrow, ast.Attribute(value=narrow, attr="astype", ctx=ast.Load()))
     rewrite.replace(narrow, f"{base}.astype({target})", context.parent(narrow))
     return message, Consequence.ERROR, rewrite.unsafe(title, "one way now gives another dtype")
-
-
-def _is_cast_of(cast: ast.expr, plain: ast.expr, context: FunctionContext) -> bool:
-    if not (isinstance(cast, ast.Call) and isinstance(cast.func, ast.Attribute) and cast.func.attr in _CASTS):
-        return False
-    return isinstance(plain, ast.Name) and context.text(cast.func.value) == plain.id
 
 
 def _as_numbers(pair: Pair, context: FunctionContext) -> Fix:
@@ -236,7 +201,8 @@ def _as_numbers(pair: Pair, context: FunctionContext) -> Fix:
             continue
         parent = function.parents[node]
         if isinstance(parent, ast.Assign) and node in parent.targets and len(parent.targets) == 1:
-            values = [parent.value]
+            chosen = parent.value
+            values = [chosen.body, chosen.orelse] if isinstance(chosen, ast.IfExp) else [chosen]
         elif isinstance(parent, ast.Compare) and all(isinstance(op, (ast.Eq, ast.NotEq)) for op in parent.ops):
             values = [v for v in (parent.left, *parent.comparators) if v is not node]
         else:

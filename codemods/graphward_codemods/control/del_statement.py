@@ -91,7 +91,8 @@ def _flat(target: ast.expr) -> list[ast.expr]:
 def _without(target: ast.expr, context: FunctionContext) -> str:
     """The statement that gives the container's name a container without the element. Raises CannotRewrite."""
     if not isinstance(target, ast.Subscript):
-        raise CannotRewrite("an attribute cannot be taken away from an object in a graph; set it to None instead")
+        advice = "keep the value in a local variable instead"
+        raise CannotRewrite(f"an attribute cannot be taken away from an object in a graph; {advice}")
     holder = target.value
     if not isinstance(holder, ast.Name):
         raise CannotRewrite(f"{context.text(holder)} is no local variable, so a graph cannot put a new container there")

@@ -10,7 +10,8 @@ from graphward.rules.finding import Consequence, Finding
 from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
-from .._blocks import own_nodes
+from .._blocks import CannotRewrite, own_nodes
+from .._call_side import check_call_side, insert_call_side, plain_parameters, signature_text
 from .._python import literal_number
 from ._traced import assigned_before, is_traced_loop
 
@@ -45,14 +46,20 @@ class GrowingShape(Rule):
             x = ops.cat((x, x))
             i = i + 1
 
+    Where an argument of the call decides, `__call__` hands it to the graph as a Python number:
+
+        def __call__(self, x, n):
+            return super().__call__(x, int(n))
+
     ## What the rewrite assumes
 
-    That the counter is only counted and compared with numbers.
+    That the counter, or the argument, holds an integer, and is only counted and compared with numbers.
 
     ## When it is unsafe
 
-    Always: the counter is a Python number, and the graph holds each round. Where the number of rounds is not known,
-    make a Tensor of the largest size before the loop and write into it, or build the result outside the graph.
+    Always: the counter is a Python number, and the graph holds each round; each number of rounds compiles a graph of
+    its own. Where there are too many, make a Tensor of the largest size before the loop, write each part into it and
+    mask the rest, or build the result outside the graph.
 
     ## References
 
@@ -74,7 +81,7 @@ class GrowingShape(Rule):
             if not context.kind(value).is_tensor:
                 continue
             message = f"{name} grows in each round of a loop that a Tensor ends"
-            yield context.finding(self, value, message, fixes=(_fix(node, context),))
+            yield context.finding(self, value, message, fixes=_fixes(node, context))
 
 
 def _grows(statement: ast.Assign) -> list[tuple[str, ast.expr]]:
@@ -91,16 +98,98 @@ def _grows(statement: ast.Assign) -> list[tuple[str, ast.expr]]:
     return [(target.id, call)] if any(isinstance(p, ast.Name) and p.id == target.id for p in pieces) else []
 
 
-def _fix(node: ast.While | ast.For, context: FunctionContext) -> Fix:
-    title = "Count with a Python number"
+def _fixes(node: ast.While | ast.For, context: FunctionContext) -> tuple[Fix, ...]:
     rewrite = context.rewrite()
     start = _counter_start(node, context) if isinstance(node, ast.While) else None
-    if start is None:
-        advice = "make a Tensor of the largest size before the loop and write into it, or join outside the graph"
-        return rewrite.manual("Keep the shape", f"not changed by itself: {advice}")
-    call, value = start
-    rewrite.replace(call, context.text(value), context.parent(call))
-    return rewrite.unsafe(title, "the counter is no Tensor any more, and the graph holds each round of the loop")
+    if start is not None:
+        call, value = start
+        rewrite.replace(call, context.text(value), context.parent(call))
+        reason = "the counter is no Tensor any more, and the graph holds each round of the loop"
+        return (rewrite.unsafe("Count with a Python number", reason),)
+    advice = (
+        "where a largest number of rounds is known, make a Tensor of that size before the loop, write each part into "
+        "it (`out[i] = part`), and mask what was not written; else join the parts outside the graph"
+    )
+    by_hand = context.rewrite().manual("Keep the shape", advice)
+    try:
+        return _counted_outside(node, context), by_hand
+    except CannotRewrite:
+        return (by_hand,)
+
+
+def _counted_outside(node: ast.While | ast.For, context: FunctionContext) -> Fix:
+    """Arguments of the call that decide alone how often the loop runs become Python numbers in `__call__`."""
+    check_call_side(context)
+    parameters = plain_parameters(context)
+    deciding = _deciding(node, parameters, context)
+    arguments = [f"int({name})" if name in deciding else name for name in parameters]
+    rewrite = context.rewrite()
+    for read in _reads_as_numbers(deciding, context):
+        rewrite.replace(read, context.text(read.args[0]), context.parent(read))
+    insert_call_side(
+        context, rewrite, signature_text(context), [f"return super().__call__({', '.join(arguments)})"]
+    )
+    reason = "each number of rounds compiles a graph of its own, which holds each of them; the argument is no Tensor"
+    return rewrite.unsafe(f"Hand {' and '.join(deciding)} to the graph as a Python number", reason)
+
+
+def _deciding(node: ast.While | ast.For, parameters: list[str], context: FunctionContext) -> list[str]:
+    """The parameters of an integer dtype that the head of the loop reads, which change by numbers only."""
+    head = node.test if isinstance(node, ast.While) else node.iter
+    read = list(dict.fromkeys(n.id for n in ast.walk(head) if isinstance(n, ast.Name)))
+    deciding = [name for name in parameters if name in read]
+    local = {name for name in read if context.function.names.is_local(name)} - set(deciding)
+    if not deciding or any(isinstance(n, (ast.Attribute, ast.Subscript)) for n in ast.walk(head)):
+        raise CannotRewrite("no argument decides")
+    if any(before is None or literal_number(before.value) is None
+           for before in (assigned_before(name, node, context) for name in local)):  # fmt: skip
+        raise CannotRewrite("what the graph computes decides")
+    counted = {*deciding, *local}
+    for use in context.function.nodes:
+        if isinstance(use, ast.Name) and use.id in counted and not _is_counting(use, counted, node, context):
+            raise CannotRewrite(f"{use.id} is used as a Tensor")
+    return deciding
+
+
+def _is_counting(use: ast.Name, counted: set[str], loop: ast.While | ast.For, context: FunctionContext) -> bool:
+    """Whether a Python number does the same here: in arithmetic, comparisons, `range` and `int`, and no integer is
+    divided."""
+    parent = context.parent(use)
+    if isinstance(use.ctx, ast.Store):
+        if isinstance(parent, ast.AugAssign):
+            return _is_whole(parent.op) and _is_number(parent.value, counted)
+        return isinstance(parent, ast.Assign) and len(parent.targets) == 1 and _is_number(parent.value, counted)
+    while isinstance(parent, (ast.BinOp, ast.UnaryOp)):
+        if isinstance(parent, ast.BinOp) and not _is_whole(parent.op):
+            return False
+        parent = context.parent(parent)
+    if isinstance(parent, ast.Call):
+        return isinstance(parent.func, ast.Name) and parent.func.id in ("range", "int")
+    if isinstance(parent, ast.Compare):
+        return True
+    return parent is loop or (isinstance(parent, (ast.Assign, ast.AugAssign)) and parent.value is not use)
+
+
+def _is_whole(op: ast.operator) -> bool:
+    return isinstance(op, (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod))
+
+
+def _is_number(node: ast.expr, counted: set[str]) -> bool:
+    """Whether a value is an integer made of the counters and of literals."""
+    if isinstance(node, ast.BinOp):
+        return _is_whole(node.op) and _is_number(node.left, counted) and _is_number(node.right, counted)
+    if isinstance(node, ast.Name):
+        return node.id in counted
+    return isinstance(literal_number(node), int)
+
+
+def _reads_as_numbers(names: list[str], context: FunctionContext) -> list[ast.Call]:
+    """`int(n)` of what is a number now."""
+    return [
+        n for n in context.function.nodes
+        if isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id == "int" and len(n.args) == 1
+        and isinstance(n.args[0], ast.Name) and n.args[0].id in names
+    ]  # fmt: skip
 
 
 def _counter_start(node: ast.While, context: FunctionContext) -> tuple[ast.Call, ast.expr] | None:

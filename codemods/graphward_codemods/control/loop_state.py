@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable
 
 from graphward.analysis.kinds import Tag
@@ -11,11 +12,14 @@ from graphward.rules.finding import Consequence, Finding
 from graphward.rules.rewrite import Rewrite
 from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
-from graphward.source.precedence import guarded
 
 from .._blocks import CannotRewrite, block_lines, indent_of, own_nodes, replace_statement
 from .._python import literal_number
-from ._traced import assigned_before, dtype_text, is_traced_loop, parts, traced_test
+from ._traced import assigned_before, dtype_text, is_traced_loop, other_side, parts, spell_out, traced_test
+
+_MIN_STATEMENTS = 2
+# `n += 1`: a Tensor is changed in place by it, and the constant that it starts as would keep that.
+_ADDED = re.compile(r"^(\s*)([A-Za-z_]\w*) ([-+*/%]|//)= (\d[\w.]*)(?=\s*(?:#.*)?$)")
 
 
 class LoopState(Rule):
@@ -24,7 +28,7 @@ class LoopState(Rule):
     ## What it finds
 
     - `while x.sum() < 100 and i < 8:` where the body counts a Python `i`.
-    - `while True:` that a Tensor breaks off, where the body counts a Python number.
+    - `while True:` that only a Tensor breaks off, where the body counts a Python number or a Tensor made of one.
     - a number or None before the loop that becomes a Tensor in it: `total = 0`, then `total = total + x.sum()`.
 
     A number that is only counted, in a loop whose condition is one Tensor, compiles and is left alone.
@@ -52,6 +56,9 @@ class LoopState(Rule):
         while x.sum() < 100 and i < 8:
             x = x * 2
             i = i + 1
+
+    `while True:` asks in its head: what stands before the `break` is done once before the loop, and at the end of each
+    round.
 
     ## What the rewrite assumes
 
@@ -106,8 +113,10 @@ def _counted(node: ast.While, context: FunctionContext) -> set[str]:
             n for n in own_nodes(node.body)
             if isinstance(n, ast.If) and any(isinstance(b, (ast.Break, ast.Return)) for b in own_nodes(n.body))
         ]  # fmt: skip
-        if breaks and any(traced_test(b.test, context) for b in breaks):
-            found = stored
+        counters = {name for name in stored if _is_number_before(name, node, context)}
+        # An exit that counters decide, which the compiler knows, ends the unrolling.
+        if breaks and all(traced_test(b.test, context) and _traced_names(b.test, context) - counters for b in breaks):
+            return counters
     elif len(parts(node.test)) > 1 and traced_test(node.test, context):
         for part in parts(node.test):
             if not context.kind(part).is_tensor:
@@ -115,9 +124,20 @@ def _counted(node: ast.While, context: FunctionContext) -> set[str]:
     return {name for name in found if _is_number_before(name, node, context)}
 
 
-def _is_number_before(name: str, node: ast.stmt, context: FunctionContext) -> bool:
+def _traced_names(node: ast.expr, context: FunctionContext) -> set[str]:
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and context.kind(n).variable}
+
+
+def _is_number_before(name: str, node: ast.While, context: FunctionContext) -> bool:
     before = assigned_before(name, node, context)
-    return before is not None and literal_number(before.value) is not None
+    if before is None:
+        return False
+    value = before.value
+    if isinstance(node.test, ast.Constant) and isinstance(value, ast.Call) and value.args:
+        # A Tensor that is made of a number is a constant of the graph as well.
+        if context.resolve(value.func) in ("mindspore.Tensor", "mindspore.tensor"):
+            value = value.args[0]
+    return literal_number(value) is not None
 
 
 def _counter_fix(name: str, node: ast.While, context: FunctionContext) -> Fix:
@@ -131,14 +151,19 @@ def _counter_fix(name: str, node: ast.While, context: FunctionContext) -> Fix:
         reason = f"{name} is a flag; count with a Tensor that is 0 or 1, or break off instead"
     if reason:
         return rewrite.manual(title, f"not changed by itself: {reason}")
-    if _breaks_first(node, context):
+    leaving = _only_break(node, context)
+    if leaving is not None:
         try:
-            _hoist_break(node, context, rewrite)
+            asked = any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(leaving.test))
+            as_tensor = asked and len(parts(leaving.test)) > 1
+            _turn(leaving, node, as_tensor or literal_number(before.value) is None, context, rewrite)
+            if as_tensor and literal_number(before.value) is not None:
+                _make_tensor(before.value, context, rewrite)
         except CannotRewrite as problem:
             return context.rewrite().manual(title, f"not changed by itself: {problem}")
         return rewrite.unsafe("Ask in the head of the loop", "the condition is evaluated in the head of the loop")
     _make_tensor(before.value, context, rewrite)
-    _spell_out(name, context, rewrite)
+    spell_out(name, context, rewrite)
     inside = [s for s in own_nodes(node.body) if isinstance(s, ast.Assign) and isinstance(s.value, ast.Constant)]
     for statement in inside:
         if any(isinstance(t, ast.Name) and t.id == name for t in statement.targets):
@@ -151,21 +176,6 @@ def _make_tensor(value: ast.expr, context: FunctionContext, rewrite: Rewrite) ->
     made = rewrite.spell("mindspore.Tensor")
     spelled = rewrite.spell(f"mindspore.{'int32' if isinstance(known, int) else 'float32'}")
     rewrite.replace(value, f"{made}({context.text(value)}, {spelled})", context.parent(value))
-
-
-def _spell_out(name: str, context: FunctionContext, rewrite: Rewrite) -> None:
-    """`i += 1` as `i = i + 1`: a Tensor is changed in place, and the constant that it starts as would keep that from
-    one call of the graph to the next."""
-    module = context.module
-    for node in context.function.nodes:
-        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and node.target.id == name:
-            between = module.source.utf8[module.end(node.target) : module.start(node.value)].decode()
-            operator = between[: between.index("=")].strip()
-            rewrite.replace_span(module.end(node.target), module.start(node.value), f" = {name} {operator} ")
-            place = ast.BinOp(left=node.target, op=node.op, right=node.value)
-            text = context.text(node.value)
-            if "\n" not in text:
-                rewrite.replace_span(module.start(node.value), module.end(node.value), guarded(text, node.value, place))
 
 
 def _needs_number(name: str, context: FunctionContext) -> str:
@@ -184,26 +194,40 @@ def _needs_number(name: str, context: FunctionContext) -> str:
     return ""
 
 
-def _breaks_first(node: ast.While, context: FunctionContext) -> bool:
-    first = node.body[0]
-    return (
-        isinstance(node.test, ast.Constant) and isinstance(first, ast.If) and not first.orelse
-        and len(first.body) == 1 and isinstance(first.body[0], ast.Break) and len(node.body) > 1
-        and traced_test(first.test, context)
-    )  # fmt: skip
+def _only_break(node: ast.While, context: FunctionContext) -> ast.If | None:
+    """`if condition: break` among the statements of an endless loop, where that is the only way out."""
+    if not isinstance(node.test, ast.Constant) or len(node.body) < _MIN_STATEMENTS:
+        return None
+    left: list[ast.AST] = [n for n in own_nodes(node.body) if isinstance(n, ast.Return)]
+    left += [n for n in own_nodes(node.body, loops=False) if isinstance(n, (ast.Break, ast.Continue))]
+    exits = [
+        s for s in node.body
+        if isinstance(s, ast.If) and not s.orelse and len(s.body) == 1 and isinstance(s.body[0], ast.Break)
+    ]  # fmt: skip
+    return exits[0] if len(left) == len(exits) == 1 and traced_test(exits[0].test, context) else None
 
 
-def _hoist_break(node: ast.While, context: FunctionContext, rewrite: Rewrite) -> None:
-    """`while True:` that starts with `if c: break` becomes `while not (c):`."""
-    first = node.body[0]
-    assert isinstance(first, ast.If)
+def _turn(
+    leaving: ast.If, node: ast.While, spelled_out: bool, context: FunctionContext, rewrite: Rewrite
+) -> None:
+    """`while True:` with `if c: break` in it asks in its head, `while not (c):`; what stands before the `break` is done
+    once before the loop, and at the end of each round."""
     module = context.module
     indent = indent_of(module, node)
-    if node.orelse or node.body[0].lineno == node.lineno:
+    at = node.body.index(leaving)
+    before, after = node.body[:at], node.body[at + 1 :]
+    test = context.text(leaving.test)
+    if node.orelse or node.body[0].lineno == node.lineno or "\n" in test:
         raise CannotRewrite("the loop has an else, or stands on one line")
-    inner = module.source.indent(first.lineno)
-    lines = [f"{indent}while not ({context.text(first.test)}):"]
-    lines += block_lines(module, node.body[1:], inner, first.end_lineno or first.lineno)
+    inner = module.source.indent(node.body[0].lineno)
+    lines = block_lines(module, before, indent, node.lineno) if before else []
+    lines.append(f"{indent}while not ({test}):")
+    if after:
+        lines += block_lines(module, after, inner, leaving.end_lineno or leaving.lineno)
+    if before:
+        lines += block_lines(module, before, inner)
+    if spelled_out:
+        lines = [_ADDED.sub(r"\1\2 = \2 \3 \4", line) for line in lines]
     replace_statement(context, rewrite, node, lines)
 
 
@@ -224,7 +248,7 @@ def _grown(node: ast.While | ast.For, context: FunctionContext) -> list[tuple[st
         none = isinstance(before.value, ast.Constant) and before.value.value is None
         if literal_number(before.value) is None and not none:
             continue
-        maker = value if none or isinstance(statement, ast.AugAssign) else _other_side(value, target.id)
+        maker = value if none or isinstance(statement, ast.AugAssign) else other_side(value, target.id)
         if maker is None or not context.kind(maker).is_tensor:
             continue
         # An integer Tensor and a number that is counted join.
@@ -232,16 +256,6 @@ def _grown(node: ast.While | ast.For, context: FunctionContext) -> list[tuple[st
             continue
         found.append((target.id, maker))
     return found
-
-
-def _other_side(value: ast.expr, name: str) -> ast.expr | None:
-    """`E` of `name + E` or `E + name`; the whole where the name is not in it."""
-    if isinstance(value, ast.BinOp):
-        if isinstance(value.left, ast.Name) and value.left.id == name:
-            return value.right
-        if isinstance(value.right, ast.Name) and value.right.id == name:
-            return value.left
-    return None if any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(value)) else value
 
 
 def _is_integer(value: ast.expr, context: FunctionContext) -> bool:
@@ -281,7 +295,7 @@ def _typed_fix(name: str, value: ast.expr, node: ast.stmt, context: FunctionCont
             return rewrite.manual(title, f"not changed by itself: {advice}")
         rewrite.replace(before.value, text, context.parent(before.value))
         return rewrite.unsafe(title, "where the loop does not run it is this value, not None")
-    _spell_out(name, context, rewrite)
+    spell_out(name, context, rewrite)
     ms = rewrite.spell("mindspore.float32").removesuffix(".float32")
     made = rewrite.spell("mindspore.Tensor")
     dtype = dtype_text(value, context, ms)

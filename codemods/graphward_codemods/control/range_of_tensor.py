@@ -11,7 +11,7 @@ from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
 from .._blocks import CannotRewrite, block_lines, indent_of, own_nodes, replace_statement, step_of
-from ._traced import is_believed
+from ._evidence import is_evident
 
 
 class RangeOfTensor(Rule):
@@ -19,7 +19,9 @@ class RangeOfTensor(Rule):
 
     ## What it finds
 
-    `range(n)` in a graph region where an argument is a Tensor.
+    `range(n)` in a graph region where an argument is a Tensor: by annotation, by what it is made with (`n = x.max()`),
+    by what else is done with it (`n.astype(...)`), or by what all callers of a helper pass. A parameter of which
+    nothing else is seen is left alone: it may be a number.
 
     ## Why
 
@@ -64,7 +66,7 @@ class RangeOfTensor(Rule):
         assert isinstance(node, ast.Call)
         if not (isinstance(node.func, ast.Name) and node.func.id == "range") or not node.args:
             return
-        traced = [a for a in node.args if context.kind(a).is_tensor and is_believed(a, context)]
+        traced = [a for a in node.args if is_evident(a, context)]
         if not traced:
             return
         rewrite = context.rewrite()

@@ -55,7 +55,8 @@ class WithStatement(Rule):
         return y
 
     Under `no_grad()` what is assigned is wrapped in `ops.stop_gradient`, so that the gradient stays cut. A context
-    manager of the same file gets the decorator `@jit_class`.
+    manager of the same file gets the decorator `@jit_class`; one that does nothing but note times on itself cannot have
+    it, since a graph has no clock, and its `with` goes.
 
     ## What the rewrite assumes
 
@@ -122,12 +123,42 @@ def _is_jit_class(info: ClassInfo) -> bool:
 
 def _fixes(node: ast.With, managers: list[Manager], context: FunctionContext) -> tuple[Fix, ...]:
     try:
-        return (_decorated(managers, context),) if isinstance(managers[0], ClassInfo) else _dedented(
-            node, managers, context
-        )
+        if isinstance(managers[0], ClassInfo) and not all(_is_timer(m) for m in managers):
+            return (_decorated(managers, context),)
+        return _dedented(node, managers, context)
     except CannotRewrite as reason:
         advice = "do what the context does before and after the call of the Cell, outside the graph"
         return (context.rewrite().manual("Take the context out of the graph", f"{reason}; {advice}"),)
+
+
+def _is_timer(manager: Manager) -> bool:
+    return isinstance(manager, ClassInfo) and _only_measures(manager)
+
+
+def _only_measures(info: ClassInfo) -> bool:
+    """Whether a context of the project only notes times on itself, which no jit_class can, and lets errors pass."""
+    entering, leaving = (info.methods.get(name) for name in ("__enter__", "__exit__"))
+    if entering is None or leaving is None:
+        return False
+    noted = False
+    for method in (entering, leaving):
+        for statement in method.node.body:
+            if isinstance(statement, ast.Return):
+                value = statement.value
+                plain = value is None or (isinstance(value, ast.Constant) and not value.value)
+                if not plain and not (method is entering and isinstance(value, ast.Name)):
+                    return False
+                continue
+            calls = [n for n in ast.walk(statement) if isinstance(n, ast.Call)]
+            if any(not (method.names.resolve(c.func) or "").startswith("time.") for c in calls):
+                return False
+            if isinstance(statement, (ast.Assign, ast.AugAssign)):
+                noted = True
+            elif not isinstance(statement, ast.Pass) and not (
+                isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+            ):
+                return False
+    return noted
 
 
 def _decorated(managers: list[Manager], context: FunctionContext) -> Fix:
@@ -153,6 +184,8 @@ def _dedented(node: ast.With, managers: list[Manager], context: FunctionContext)
         short = manager.rpartition(".")[2] if isinstance(manager, str) else ""
         if isinstance(manager, FunctionInfo):
             _check_empty(manager)
+        elif isinstance(manager, ClassInfo):
+            reasons.append(f"{manager.name} no longer measures: time the call of the Cell instead")
         elif short in _NO_GRAD:
             cut = True
         elif short in _GRAD:
@@ -200,7 +233,7 @@ def _check_empty(function: FunctionInfo) -> None:
         value = statement.value if isinstance(statement, ast.Expr) else None
         if isinstance(statement, ast.Pass) or isinstance(value, ast.Constant):
             continue
-        if isinstance(value, ast.Yield) and value.value is None:
+        if isinstance(value, ast.Yield) and (value.value is None or isinstance(value.value, (ast.Name, ast.Constant))):
             continue
         raise CannotRewrite(f"{function.name} does something before or after its yield")
 
