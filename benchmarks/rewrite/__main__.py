@@ -1,5 +1,6 @@
 """`python -m benchmarks.rewrite`: migrates what the compiler does not take, prints the outcome entry by entry, and
-fails when too little is healed, when nothing is said of an entry, or when what the compiler takes comes to harm.
+fails when too little is healed, when nothing is said of an entry, or when what the compiler takes is changed by
+`fix` or comes to harm by `fix --unsafe-fixes`.
 
 healed: rewritten and verified. by hand: a fix that a person has to make. refused: there is a rewrite, and the proof
 turned it away. silent: no finding at all.
@@ -52,12 +53,17 @@ def left(folder: Path) -> dict[str, dict[str, bool]]:
     return found
 
 
+def edited(healthy: list[Entry], folder: Path, *options: str) -> list[Entry]:
+    """The entries that `fix` with these options would change."""
+    command = [str(GRAPHWARD), "fix", *options, "."]
+    shown = subprocess.run(command, cwd=folder, capture_output=True, text=True).stdout
+    return [e for e in healthy if f"+++ b/{e.module}" in shown]
+
+
 def harmed(healthy: list[Entry], folder: Path, python: str) -> tuple[list[str], list[str]]:
     """The modules that the compiler takes as they are and that `fix --unsafe-fixes` changes, and those among them that
     do not verify afterwards."""
-    command = [str(GRAPHWARD), "fix", "--unsafe-fixes", "."]
-    shown = subprocess.run(command, cwd=folder, capture_output=True, text=True).stdout
-    changed = [e for e in healthy if f"+++ b/{e.module}" in shown]
+    changed = edited(healthy, folder, "--unsafe-fixes")
     for entry in healthy:
         if entry not in changed:
             (folder / entry.module).unlink()
@@ -86,6 +92,7 @@ def main() -> None:
         copy({e.module for e in healthy}, other)
         proven = verdicts(folder, args.python)
         rules = left(folder)
+        unasked = [e.module for e in edited(healthy, other)]
         changed, bad = harmed(healthy, other, args.python)
     outcomes: Counter[str] = Counter()
     for entry in ill:
@@ -95,12 +102,15 @@ def main() -> None:
         codes = ", ".join(rules.get(entry.module, ())) if found != "healed" else ""
         print(f"{found:8} {entry.verdict:24} -> {verdict:16} {entry.target} {codes}".rstrip())
     for module in changed:
-        print(f"{'harmed' if module in bad else 'changed':8} accepted as it stands: {module}")
+        what = "harmed" if module in bad else "changed"
+        how = "by fix" if module in unasked else "by fix --unsafe-fixes"
+        print(f"{what:8} {how}, accepted as it stands: {module}")
     share = outcomes["healed"] / max(1, len(ill))
     others = ", ".join(f"{name} {outcomes[name]}" for name in ("by hand", "refused", "silent"))
     print(f"\nhealed {outcomes['healed']}/{len(ill)} = {share:.0%} (target {HEALED:.0%}), {others}; "
-          f"of {len(healthy)} accepted ones {len(changed)} changed, {len(bad)} harmed")  # fmt: skip
-    if share < HEALED or outcomes["silent"] or bad:
+          f"of {len(healthy)} accepted ones fix changes {len(unasked)}, fix --unsafe-fixes {len(changed)}, "
+          f"{len(bad)} harmed")  # fmt: skip
+    if share < HEALED or outcomes["silent"] or unasked or bad:
         sys.exit(1)
 
 

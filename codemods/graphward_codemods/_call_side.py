@@ -17,6 +17,14 @@ _BELOW_INIT = 6 << 32
 
 def check_call_side(context: FunctionContext) -> None:
     """Raises CannotRewrite where the class can get no `__call__`, or a graph would go around it."""
+    check_own_call(context)
+    if context.reached.sites:
+        raise CannotRewrite("another graph calls this one, and goes around its __call__: do it where the outermost "
+                            "Cell is called, and pass the value in")  # fmt: skip
+
+
+def check_own_call(context: FunctionContext) -> None:
+    """Raises CannotRewrite where the class can get no `__call__`."""
     function = context.function
     owner = function.owner
     if owner is None or function.name != "construct" or function.is_static:
@@ -24,9 +32,6 @@ def check_call_side(context: FunctionContext) -> None:
     project: Project = context.project
     if any("__call__" in info.methods for info in project.mro(owner)):
         raise CannotRewrite("the class has a __call__ of its own: do it there")
-    if context.reached.sites:
-        raise CannotRewrite("another graph calls this one, and goes around its __call__: do it where the outermost "
-                            "Cell is called, and pass the value in")  # fmt: skip
     if function.node.decorator_list:
         raise CannotRewrite("construct is decorated")
 

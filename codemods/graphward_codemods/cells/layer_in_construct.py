@@ -86,7 +86,8 @@ class LayerInConstruct(Rule):
 
     A layer with parameters was drawn anew at each call; moved, it is drawn once, kept, trained and saved. A layer that
     behaves differently in training (dropout, batch normalisation) never heard of `set_train()` while it was made in
-    `construct`; moved, it does. Only layers with neither are moved as safe.
+    `construct`; moved, it does. A layer with neither compiles as it stands, and is not moved unasked: its move changes
+    what `cells()` lists. Only one that was set as an attribute in the graph, which does not compile, is moved as safe.
 
     ## References
 
@@ -157,11 +158,10 @@ class LayerInConstruct(Rule):
         cut = bool(creation.attribute and not creation.arms and made.weights)
         if cut:
             reasons.append("their gradient, which was zero, is now there")
-        return (
-            done.rewrite.unsafe(title, "; ".join(reasons), restores_gradient=cut)
-            if reasons
-            else done.rewrite.safe(title)
-        )
+        if not reasons and creation.attribute:
+            return done.rewrite.safe(title)
+        # What compiles as it stands is not changed unasked: the move shows in cells() and in how the Cell prints.
+        return done.rewrite.unsafe(title, "; ".join(reasons) or "the Cell has a sub-Cell more", restores_gradient=cut)
 
 
 def _advice(plan: Plan, creation: Creation, value: str) -> str:

@@ -80,6 +80,12 @@ class ParametersInConstruct(Rule):
 
 def _fix(node: ast.Call, method: str, context: FunctionContext) -> Fix:
     rewrite = context.rewrite()
+    place = _by_name(node, method, context)
+    if place:
+        parent = context.parent(node)
+        assert isinstance(parent, ast.Subscript)
+        rewrite.replace(parent, place, context.parent(parent))
+        return rewrite.unsafe("Read it where it is", "a Parameter that was given another name is found by its place")
     title = "Keep them in a ParameterTuple"
     try:
         _replace(node, method, context, rewrite)
@@ -87,6 +93,24 @@ def _fix(node: ast.Call, method: str, context: FunctionContext) -> Fix:
         advice = "make a ParameterTuple in __init__ and iterate over that"
         return context.rewrite().manual(title, f"not changed by itself: {reason}; {advice}")
     return rewrite.unsafe(title, "they are those at the end of __init__: what is frozen or added later is not seen")
+
+
+def _by_name(node: ast.Call, method: str, context: FunctionContext) -> str:
+    """`self.dense.weight` for `self.parameters_dict()["dense.weight"]`; empty where the key is no such place."""
+    parent = context.parent(node)
+    if method != "parameters_dict" or node.args or node.keywords or not isinstance(node.func, ast.Attribute):
+        return ""
+    if not isinstance(parent, ast.Subscript) or not isinstance(parent.ctx, ast.Load):
+        return ""
+    key = parent.slice.value if isinstance(parent.slice, ast.Constant) else None
+    steps = key.split(".") if isinstance(key, str) else []
+    if not steps or context.cell is None or context.text(node.func.value) != context.function.receiver:
+        return ""
+    if steps[0] not in context.project.attribute_values(context.cell):
+        return ""
+    if not all(step.isidentifier() or step.isdecimal() for step in steps):
+        return ""
+    return context.text(node.func.value) + "".join(f"[{s}]" if s.isdecimal() else f".{s}" for s in steps)
 
 
 def _replace(node: ast.Call, method: str, context: FunctionContext, rewrite: Rewrite) -> None:

@@ -57,8 +57,10 @@ class PrimitiveInConstruct(Rule):
 
     ## When it is unsafe
 
-    For random Primitives: kept on self, a seeded one goes on in its sequence, as the graph always did, instead of
-    starting anew at each PyNative call; an unseeded one draws in another order.
+    Nearly always: the original compiles as it stands, and is not changed unasked. The Cell has an attribute more
+    afterwards, which one that was pickled before does not have. Only a Primitive that was set as an attribute in the
+    graph, which does not compile, is moved as safe. A seeded random Primitive, kept on self, goes on in its sequence,
+    as the graph always did, instead of starting anew at each PyNative call; an unseeded one draws in another order.
 
     ## References
 
@@ -106,7 +108,10 @@ class PrimitiveInConstruct(Rule):
             return done.rewrite.unsafe(title, anew)
         if creation.name in RANDOM_PRIMITIVES:
             return done.rewrite.unsafe(title, "it draws random numbers, in another order than before")
-        return done.rewrite.safe(title)
+        if creation.attribute:
+            return done.rewrite.safe(title)
+        # What compiles as it stands is not changed unasked.
+        return done.rewrite.unsafe(title, "the Cell has an attribute more, which a Cell pickled before does not have")
 
 
 def _is_seed(keyword: ast.keyword) -> bool:

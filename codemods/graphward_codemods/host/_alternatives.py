@@ -27,13 +27,22 @@ class Plan:
     obstacle: Obstacle | None
 
 
+def _by_hand(context: FunctionContext, obstacle: Obstacle) -> Fix:
+    advice = (
+        f"not changed by itself: {obstacle.reason}; write these steps with mindspore.ops, or do them before the Cell "
+        "is called and pass the result in as a Tensor; what needs values of the graph and has no operator goes between "
+        "two graphs: end the first one there, and hand its output to the second"
+    )
+    return context.rewrite().manual("Do it in the graph, or outside of it", advice)
+
+
 def plan(context: FunctionContext, island: Island) -> Plan:
-    """The alternatives for an island. Either its findings all carry them, or none carries any."""
+    """The alternatives for an island. Either its findings all carry rewrites, or all say what to do by hand."""
     binding = bind_calls(context, island)
     obstacles = [*island.obstacles, *binding.obstacles, *_unsafe_operands(context, island, binding)]
     obstacles += _blocked_callees(context, island, frozenset({context.function}))
     if obstacles:
-        return Plan((), obstacles[0])
+        return Plan((_by_hand(context, obstacles[0]),), obstacles[0])
     doubts = _doubts(context, island, binding)
     names = sorted({call.name.rpartition(".")[2] for call in island.calls if not call.method})
     title = f"Compute {', '.join(names)} in the graph" if names else "Keep the Tensor in the graph"

@@ -39,9 +39,12 @@ def place_of(function: FunctionInfo) -> Place:
 
 
 def place_at(source: SourceText, offset: int) -> Place:
-    """The function, else the class, that holds the byte `offset` of a snapshot; an empty name for neither."""
+    """The function, else the class, that runs the byte `offset` of a snapshot; an empty name for neither."""
     module = _module(source)
     function = module.function_at(offset)
+    # The head of a nested function runs with the function around it, also where nothing calls the nested one.
+    if function is not None and function.outer is not None and offset < module.start(function.node.body[0]):
+        function = function.outer
     if function is not None:
         return place_of(function)
     line = source.position(offset)[0]
