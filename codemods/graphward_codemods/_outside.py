@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
 
 from graphward.analysis.module import ClassInfo, FunctionInfo, Module
 from graphward.rules.module_context import ModuleContext
+
+from ._python import values_of
 
 
 def visible(context: ModuleContext, name: ast.Name) -> FunctionInfo | ClassInfo | None:
@@ -19,14 +20,6 @@ def visible(context: ModuleContext, name: ast.Name) -> FunctionInfo | ClassInfo 
         qualified = context.module.names.lookup(name.id)
         found = context.project.definition(qualified) if qualified else None
     return found
-
-
-def values_of(statements: Iterable[ast.stmt], name: str) -> list[ast.expr]:
-    """What a variable is given by plain assignments."""
-    return [
-        s.value for s in statements
-        if isinstance(s, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in s.targets)
-    ]  # fmt: skip
 
 
 def only_value(context: ModuleContext, name: ast.Name) -> ast.expr | None:

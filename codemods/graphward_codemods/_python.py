@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable, Sequence
 
 from graphward.analysis.kinds import NO_VALUE, Kind, Tag
 from graphward.analysis.tree import preorder
@@ -70,6 +71,26 @@ def is_message(node: ast.AST, context: FunctionContext) -> bool:
                 return True
         parent = context.parent(parent)
     return isinstance(parent, (ast.Raise, ast.Assert))
+
+
+def self_attribute(node: ast.AST, receiver: str | None) -> str | None:
+    """`name` of `self.name`."""
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == receiver:
+        return node.attr
+    return None
+
+
+def values_of(nodes: Iterable[ast.AST], name: str) -> list[ast.expr]:
+    """What the plain assignments among nodes give a variable."""
+    return [
+        n.value for n in nodes
+        if isinstance(n, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in n.targets)
+    ]  # fmt: skip
+
+
+def display(items: Sequence[str]) -> str:
+    """What stands between the parentheses of a tuple: `a, b`, and `a,` of one."""
+    return f"{', '.join(items)}{',' if len(items) == 1 else ''}"
 
 
 def is_later(node: ast.AST, context: FunctionContext) -> bool:

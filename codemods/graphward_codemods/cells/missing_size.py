@@ -12,6 +12,8 @@ from graphward.rules.module_context import ModuleContext
 from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
+from .._python import self_attribute
+
 # The arguments that a layer cannot do without, and which of them says how wide its result is.
 _NEEDED = {
     "mindspore.nn.Dense": (("in_channels", "out_channels"), "out_channels"),
@@ -158,7 +160,8 @@ def _by_construct(context: ModuleContext, owner: ClassInfo, attribute: str) -> s
     construct = owner.methods.get("construct")
     if construct is None or construct.receiver is None:
         return None
-    calls = [n for n in construct.nodes if isinstance(n, ast.Call) and _own(n.func, construct.receiver) == attribute]
+    receiver = construct.receiver
+    calls = [n for n in construct.nodes if isinstance(n, ast.Call) and self_attribute(n.func, receiver) == attribute]
     if len(calls) != 1 or len(calls[0].args) != 1:
         return None
     init = owner.methods.get("__init__")
@@ -173,7 +176,7 @@ def _by_construct(context: ModuleContext, owner: ClassInfo, attribute: str) -> s
             argument = found
         if not isinstance(argument, ast.Call):
             return None
-        own = _own(argument.func, construct.receiver)
+        own = self_attribute(argument.func, construct.receiver)
         called = made.get(own) if own else None
         if isinstance(called, ast.Call):
             width = _width_of_layer(context, called)
@@ -186,13 +189,6 @@ def _by_construct(context: ModuleContext, owner: ClassInfo, attribute: str) -> s
             return None
         argument = argument.args[0]
     return None
-
-
-def _own(node: ast.expr, receiver: str) -> str:
-    """`name` of `self.name`, else empty."""
-    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == receiver:
-        return node.attr
-    return ""
 
 
 def _last_value(body: list[ast.stmt], name: ast.Name) -> ast.expr | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from graphward.rules.context import FunctionContext
 from graphward.rules.finding import Consequence, Finding
@@ -88,16 +88,9 @@ def _fix(node: ast.Dict, context: FunctionContext) -> Fix:
             plain = isinstance(use, ast.Subscript) and isinstance(use.slice, ast.Name) and use.slice.id in names
             if plain and isinstance(use, ast.Subscript):
                 places.append(use.slice)
-    if not plain or any(isinstance(a, (ast.For, ast.While)) for a in _around(node, context)):
+    if not plain or any(isinstance(a, (ast.For, ast.While)) for a in context.around(node)):
         advice = "give the entry a constant key: Python tells Tensors apart by identity, a graph cannot"
         return rewrite.manual("Use a constant key", advice)
     for place in places:
         rewrite.replace(place, f'"{context.text(place)}"', context.parent(place))
     return rewrite.unsafe("Use the names as keys", "two names of one Tensor were one entry")
-
-
-def _around(node: ast.AST, context: FunctionContext) -> Iterator[ast.AST]:
-    above = context.parent(node)
-    while above is not None:
-        yield above
-        above = context.parent(above)

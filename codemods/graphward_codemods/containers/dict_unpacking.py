@@ -11,6 +11,7 @@ from graphward.rules.finding import Consequence, Finding
 from graphward.rules.rule import Rule
 
 from .._blocks import put_call
+from .._python import self_attribute
 from ._unions import union_of
 
 
@@ -85,9 +86,7 @@ def _is_miscompiled(value: ast.expr, context: FunctionContext) -> bool:
     kind = context.kind(value)
     if kind.tag is not Tag.DICT:
         return False
-    receiver = context.function.receiver
-    of_self = isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name) and value.value.id == receiver
-    return kind.variable or of_self
+    return kind.variable or self_attribute(value, context.function.receiver) is not None
 
 
 def _only_own_entries_are_read(node: ast.Dict, context: FunctionContext) -> bool:

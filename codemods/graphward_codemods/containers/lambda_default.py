@@ -100,11 +100,9 @@ def _fix(node: ast.Lambda, context: FunctionContext) -> Fix:
 
 def _is_kept_by_loop(node: ast.Lambda, context: FunctionContext) -> bool:
     """Whether the lambda outlives the turn of the loop that makes it."""
-    parent: ast.AST | None = context.parent(node)
+    parent = context.parent(node)
     if not (isinstance(parent, ast.Call) and isinstance(parent.func, ast.Attribute) and node in parent.args):
         return False
     if parent.func.attr not in ("append", "insert"):
         return False
-    while parent is not None and not isinstance(parent, (ast.For, ast.While)):
-        parent = context.parent(parent)
-    return parent is not None
+    return any(isinstance(a, (ast.For, ast.While)) for a in context.around(parent))

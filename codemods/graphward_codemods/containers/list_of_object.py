@@ -11,6 +11,7 @@ from graphward.rules.context import FunctionContext
 from graphward.rules.finding import Consequence, Finding
 from graphward.rules.rule import Rule
 
+from .._python import self_attribute
 from ._flags import opted_into
 
 _FILLERS = frozenset({"append", "extend", "insert"})
@@ -114,19 +115,13 @@ def _filled_until(method: FunctionInfo) -> Iterator[str]:
                 for call in preorder(node.test)
                 if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "len"
                 for argument in call.args
-                if (name := _own(argument, method))
+                if (name := self_attribute(argument, method.receiver))
             }
             for call in (c for s in node.body for c in preorder(s) if isinstance(c, ast.Call)):
                 if isinstance(call.func, ast.Attribute) and call.func.attr in _FILLERS:
-                    name = _own(call.func.value, method)
+                    name = self_attribute(call.func.value, method.receiver)
                     if name in asked:
                         yield name
-
-
-def _own(node: ast.expr, method: FunctionInfo) -> str:
-    """The name of an attribute of `self`, else ""."""
-    own = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == method.receiver
-    return node.attr if own else ""  # type: ignore[attr-defined]
 
 
 def _starts_empty(info: ClassInfo, attribute: str, context: FunctionContext) -> bool:

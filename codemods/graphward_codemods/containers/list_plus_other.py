@@ -10,7 +10,7 @@ from graphward.rules.context import FunctionContext
 from graphward.rules.finding import Consequence, Finding
 from graphward.rules.rule import Rule
 
-from .._python import is_builtin
+from .._python import is_builtin, values_of
 
 _LAZY = frozenset({"range", "zip", "map", "enumerate", "reversed", "filter"})
 
@@ -84,10 +84,7 @@ class ListPlusOther(Rule):
 
 def _is_list(target: ast.Name, context: FunctionContext) -> bool:
     """Whether all that the function binds to a name is a list, as it is written."""
-    bound = [
-        n.value for n in context.function.nodes
-        if isinstance(n, ast.Assign) and any(isinstance(t, ast.Name) and t.id == target.id for t in n.targets)
-    ]  # fmt: skip
+    bound = values_of(context.function.nodes, target.id)
     stores = [n for n in context.function.nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
     others = [n for n in stores if n.id == target.id and not isinstance(context.parent(n), (ast.Assign, ast.AugAssign))]
     return bool(bound) and not others and all(_makes_a_list(v, context) for v in bound)

@@ -179,4 +179,3 @@ def _put(rewrite: Rewrite, node: ast.Compare, text: str, context: FunctionContex
     elif parent is not None:
         # Sides that change places would keep the space that they had around them.
         rewrite.replace_span(module.start(node), module.end(node), guarded(text, node, parent))
-

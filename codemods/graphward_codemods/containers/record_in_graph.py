@@ -15,6 +15,7 @@ from graphward.source.fixes import Fix
 
 from .._blocks import CannotRewrite, step_of
 from .._call_side import check_call_side, check_own_call, insert_call_side
+from .._python import display
 from ._flags import opted_into
 from ._record_callers import index_in_callers
 from ._records import Made, made_by
@@ -151,7 +152,7 @@ def _replace_by_tuple(
 ) -> None:
     """The values in the place of the record."""
     texts = [_value(made.values[f], context) for f in fields]
-    rewrite.replace(node, f"({', '.join(texts)}{',' if len(texts) == 1 else ''})", context.parent(node))
+    rewrite.replace(node, f"({display(texts)})", context.parent(node))
 
 
 def _value(node: ast.expr, context: FunctionContext) -> str:
@@ -282,7 +283,7 @@ def _kept_for_python(
         raise CannotRewrite("a field may be None")
     keywords = [f"{f}={f}" for f in fields]
     receiver = context.function.receiver or "self"
-    body = [f"{', '.join(fields)}{',' if len(fields) == 1 else ''} = super().__call__(*args, **kwargs)"]
+    body = [f"{display(fields)} = super().__call__(*args, **kwargs)"]
     body += _made_lines(f"return {context.text(node.func)}", keywords, context)
     insert_call_side(context, rewrite, f"{receiver}, *args, **kwargs", body)
     reason = "what calls the Cell inside of a graph calls its construct, and goes around its hooks in PyNative"

@@ -13,6 +13,7 @@ from graphward.source.fixes import Fix
 
 from .._blocks import CannotRewrite, own_nodes
 from .._call_side import check_call_side, insert_call_side
+from .._python import display
 
 
 class ReturnedDict(Rule):
@@ -99,8 +100,7 @@ def _fix(returns: list[ast.Return], found: list[ast.Return], context: FunctionCo
         kind = context.kind(node.value)
         keys.append(_keys(kind))
         if isinstance(node.value, ast.Dict):
-            values = [context.text(v) for v in node.value.values]
-            text = f"{', '.join(values)}{',' if len(values) == 1 else ''}"
+            text = display([context.text(v) for v in node.value.values])
             rewrite.replace_span(context.module.start(node.value), context.module.end(node.value), text)
         elif isinstance(node.value, ast.Name):
             rewrite.replace(node.value, f"tuple({node.value.id}.values())", node)
@@ -112,9 +112,8 @@ def _fix(returns: list[ast.Return], found: list[ast.Return], context: FunctionCo
     for place, name in enumerate(("first", "second", "third", "fourth")[: len(names)]):
         names[place] = name
     receiver = context.function.receiver or "self"
-    left = f"{', '.join(names)}{',' if len(names) == 1 else ''}"
     pairs = ", ".join(f'"{k}": {n}' for k, n in zip(keys[0], names))
-    body = [f"{left} = super().__call__(*args, **kwargs)", f"return {{{pairs}}}"]
+    body = [f"{display(names)} = super().__call__(*args, **kwargs)", f"return {{{pairs}}}"]
     insert_call_side(context, rewrite, f"{receiver}, *args, **kwargs", body)
     return rewrite.unsafe("Make the dict in __call__", "a graph that calls the Cell gets a tuple")
 

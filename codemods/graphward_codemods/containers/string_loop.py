@@ -10,7 +10,7 @@ from graphward.rules.finding import Consequence, Finding
 from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
-from .._python import is_builtin, is_message, is_string
+from .._python import display, is_builtin, is_message, is_string
 
 # What takes the characters of a string one by one.
 _TAKERS = frozenset({"list", "tuple", "enumerate", "zip", "map", "filter", "sorted", "reversed", "set"})
@@ -87,8 +87,8 @@ class StringLoop(Rule):
 def _fix(node: ast.expr, text: object, certain: bool, holder: ast.AST, context: FunctionContext) -> Fix:
     rewrite = context.rewrite()
     if isinstance(node, ast.Constant) and isinstance(text, str) and len(text) <= _LONGEST_LITERAL:
-        characters = ", ".join(f'"{c}"' if c.isalnum() else repr(c) for c in text)
-        rewrite.replace(node, f"({characters}{',' if len(text) == 1 else ''})", holder)
+        characters = [f'"{c}"' if c.isalnum() else repr(c) for c in text]
+        rewrite.replace(node, f"({display(characters)})", holder)
         return rewrite.safe("Write its characters")
     if not is_builtin(ast.Name("list", ast.Load()), context):
         return rewrite.manual("Make a tuple of it in __init__", "the name list means something else here")

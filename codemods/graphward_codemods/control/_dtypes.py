@@ -35,8 +35,6 @@ def is_changed(known: ast.expr, plain: ast.expr, context: FunctionContext) -> bo
     return bool(names & read) and _keeps_dtype(plain, context)
 
 
-
-
 def _cast(node: ast.expr, context: FunctionContext) -> list[ast.expr]:
     if not isinstance(node, ast.Call):
         return []

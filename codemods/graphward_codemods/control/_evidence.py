@@ -9,6 +9,8 @@ from graphward.analysis.parameters import TENSOR_ATTRIBUTES
 from graphward.analysis.tree import preorder
 from graphward.rules.context import FunctionContext
 
+from .._python import values_of
+
 # Names that lead to each other, and callers of callers, are followed this deep.
 _MAX_DEPTH = 6
 
@@ -40,17 +42,9 @@ def _is_evident_name(name: str, context: FunctionContext, depth: int) -> bool:
     """Whether something gives the name a Tensor: which of its values it has is in its kind."""
     # `n = n - 1` says nothing about n that the other assignments do not.
     return any(
-        is_evident(value, context, depth + 1) for value in assigned_values(name, context)
+        is_evident(value, context, depth + 1) for value in values_of(context.function.nodes, name)
         if not any(isinstance(n, ast.Name) and n.id == name for n in preorder(value))
     ) or _is_passed(name, context, depth)  # fmt: skip
-
-
-def assigned_values(name: str, context: FunctionContext) -> list[ast.expr]:
-    """What the plain assignments of a function give a name."""
-    return [
-        n.value for n in context.function.nodes
-        if isinstance(n, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in n.targets)
-    ]  # fmt: skip
 
 
 def _is_passed(name: str, context: FunctionContext, depth: int) -> bool:

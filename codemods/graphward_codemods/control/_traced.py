@@ -11,7 +11,8 @@ from graphward.rules.rewrite import Rewrite
 from graphward.source.precedence import guarded
 
 from .._blocks import siblings
-from ._evidence import assigned_values, is_evident
+from .._python import values_of
+from ._evidence import is_evident
 
 _FLOATS = {"float16": 2, "bfloat16": 2, "float32": 4, "float64": 8}
 
@@ -42,7 +43,7 @@ def is_believed(node: ast.expr, context: FunctionContext) -> bool:
     if context.kind(node).certain or not isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)):
         return True
     return isinstance(node, ast.Name) and any(
-        is_evident(value, context) for value in assigned_values(node.id, context)
+        is_evident(value, context) for value in values_of(context.function.nodes, node.id)
         if isinstance(value, (ast.Call, ast.Compare))
     )  # fmt: skip
 

@@ -134,9 +134,9 @@ def _starts_empty(name: str, growing: list[ast.stmt], context: FunctionContext) 
 
 def _decided(place: ast.stmt, name: str, empty: bool, reader: ast.stmt, context: FunctionContext) -> str:
     """How a Tensor decides whether a statement runs before `reader` does; empty where none does."""
-    around = set(_ancestors(reader, context))
+    around = set(context.around(reader))
     node: ast.AST = place
-    for parent in _ancestors(place, context):
+    for parent in context.around(place):
         if parent in around:
             return ""
         if isinstance(parent, ast.If) and _is_known(parent.test, context):
@@ -155,15 +155,6 @@ def _decided(place: ast.stmt, name: str, empty: bool, reader: ast.stmt, context:
 def _is_known(test: ast.expr, context: FunctionContext) -> bool:
     """Whether nothing but Tensors decides."""
     return all(is_evident(part, context) for part in parts(test))
-
-
-def _ancestors(node: ast.AST, context: FunctionContext) -> list[ast.AST]:
-    found = []
-    parent = context.parent(node)
-    while parent is not None and parent is not context.function.node:
-        found.append(parent)
-        parent = context.parent(parent)
-    return found
 
 
 def _may_skip(loop: ast.For | ast.While, place: ast.stmt, context: FunctionContext) -> bool:

@@ -11,6 +11,8 @@ from graphward.analysis.kinds import Kind, Tag
 from graphward.analysis.module import ClassInfo, FunctionInfo
 from graphward.rules.context import FunctionContext
 
+from .._python import self_attribute
+
 
 class Write(NamedTuple):
     """`statement` gives the attribute `value`; None for what is no plain value (unpacking)."""
@@ -31,13 +33,6 @@ class Attribute:
     start: ast.expr | None
     constructor: FunctionInfo | None
     writes: list[Write]
-
-
-def self_attribute(node: ast.AST, receiver: str | None) -> str | None:
-    """`name` of `self.name`."""
-    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == receiver:
-        return node.attr
-    return None
 
 
 def writes_in(function: FunctionInfo, name: str | None = None) -> list[tuple[str, Write]]:

@@ -12,7 +12,7 @@ from graphward.rules.rewrite import Rewrite
 from graphward.source.fixes import Fix
 
 from .._blocks import CannotRewrite, remove_statement
-from .._python import literal_number
+from .._python import literal_number, self_attribute
 from ..cells._initializer import Initializer
 from ._carried import carry
 from ._carriers import Outgoing, assign_text, check_arithmetic, local_name, parameter_text, tensor_text
@@ -25,7 +25,6 @@ from ._state import (
     literal_item,
     number_dtype,
     reads_of,
-    self_attribute,
     writes_in,
 )
 from ._writes import insert_after

@@ -11,7 +11,8 @@ from graphward.rules.context import FunctionContext
 from graphward.rules.finding import Consequence, Finding
 from graphward.rules.rule import Rule
 
-from ._state import self_attribute, writes_in
+from .._python import self_attribute
+from ._state import writes_in
 from ._state_fixes import StatePlan
 
 

@@ -12,10 +12,10 @@ from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
 from .._blocks import CannotRewrite
-from .._python import literal_number
+from .._python import literal_number, self_attribute
 from ._carried import carry
 from ._globals import global_place, written_elsewhere
-from ._state import attribute_of, self_attribute
+from ._state import attribute_of
 from ._state_fixes import StatePlan
 
 

@@ -12,9 +12,10 @@ from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
 from .._blocks import CannotRewrite
+from .._python import self_attribute
 from ._grown import move_appends
 from ._mutations import MUTATORS, NODES, changed, mutation_at
-from ._state import self_attribute, writes_in
+from ._state import writes_in
 
 
 class ContainerOnSelf(Rule):

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from graphward.analysis.module import ClassInfo, FunctionInfo
-from graphward.analysis.names import all_arguments, dotted
+from graphward.analysis.names import all_arguments, defaults_of, dotted
 from graphward.rules.context import FunctionContext
 from graphward.rules.finding import Consequence, Finding
 from graphward.rules.rule import Rule
@@ -76,7 +76,6 @@ class WrappedFunction(Rule):
             message = f"the compiler looks through this decorator: {function.name} runs without it"
             yield context.finding(self, node, message, fixes=(_fix(context, node, wrapper),))
 
-
     def visit(self, node: ast.AST, context: FunctionContext) -> Iterable[Finding]:
         assert isinstance(node, ast.Call)
         name = node.func.id if isinstance(node.func, ast.Name) else ""
@@ -136,7 +135,7 @@ def _wrapper(context: FunctionContext, node: ast.expr) -> _Wrapper | None:
         for made in decorator.locals.values():
             found = _inner(made)
             if found is not None:
-                return _Wrapper(found, _first_parameter(made), {**_defaults(decorator), **given})
+                return _Wrapper(found, _first_parameter(made), {**defaults_of(decorator.node.args), **given})
         return None
     return _made_by(decorator, given)
 
@@ -144,16 +143,8 @@ def _wrapper(context: FunctionContext, node: ast.expr) -> _Wrapper | None:
 def _made_by(decorator: FunctionInfo, given: dict[str, ast.expr]) -> _Wrapper | None:
     """What a decorator makes that takes the function itself, first of its parameters."""
     found = _inner(decorator)
-    return _Wrapper(found, _first_parameter(decorator), {**_defaults(decorator), **given}) if found else None
-
-
-def _defaults(decorator: FunctionInfo) -> dict[str, ast.expr]:
-    arguments = decorator.node.args
-    positional = [*arguments.posonlyargs, *arguments.args]
-    last = len(arguments.defaults)
-    found = {a.arg: d for a, d in zip(positional[-last:] if last else [], arguments.defaults, strict=True)}
-    named = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
-    return found | {a.arg: d for a, d in named if d is not None}
+    values = {**defaults_of(decorator.node.args), **given}
+    return _Wrapper(found, _first_parameter(decorator), values) if found else None
 
 
 def _definition(context: FunctionContext, callee: ast.expr) -> FunctionInfo | None:

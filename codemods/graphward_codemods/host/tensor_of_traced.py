@@ -13,6 +13,7 @@ from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 from graphward.source.precedence import guarded
 
+from .._python import display
 from ._cut import alternatives
 
 _MAKERS = frozenset({"mindspore.Tensor", "mindspore.tensor", "mindspore.numpy.array", "mindspore.numpy.asarray"})
@@ -118,7 +119,7 @@ def _stacked(node: ast.expr, context: FunctionContext, rewrite: Rewrite) -> str:
         parts = [_element(e, context, rewrite) for e in node.elts]
         if any(isinstance(e, ast.Starred) for e in node.elts) or not all(parts):
             return ""
-        return f"{stack}(({', '.join(parts)}{',' if len(parts) == 1 else ''}))"
+        return f"{stack}(({display(parts)}))"
     return f"{stack}({context.text(node)})"
 
 

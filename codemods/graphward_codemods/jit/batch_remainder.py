@@ -11,7 +11,8 @@ from graphward.rules.module_context import ModuleContext
 from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
-from .._outside import assigned, context_of, values_of
+from .._outside import assigned, context_of
+from .._python import values_of
 from ._datasets import comes_from
 from ._wrappers import compiled, reads
 

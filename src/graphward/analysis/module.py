@@ -117,6 +117,17 @@ class FunctionInfo:
         """Every statement of the body, depth first, those of nested functions and classes left out."""
         return statements(self.node.body)
 
+    @cached_property
+    def assignments(self) -> dict[str, list[ast.expr]]:
+        """The values that plain assignments give each variable of the function."""
+        found: dict[str, list[ast.expr]] = {}
+        for node in self.statements:
+            if node.__class__ is ast.Assign:
+                for target in node.targets:
+                    if target.__class__ is ast.Name:
+                        found.setdefault(target.id, []).append(node.value)
+        return found
+
     def _own_attribute(self, node: ast.expr) -> str:
         """`name` of `self.name`, else empty."""
         if node.__class__ is ast.Attribute and node.value.__class__ is ast.Name:

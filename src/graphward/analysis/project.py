@@ -179,7 +179,7 @@ class Project:
         """The arguments of a project class are its own business."""
         stack: list[ast.AST] = [value]
         if isinstance(value, ast.Name):
-            stack += (v for name, v in _named_values(function) if name == value.id)
+            stack += function.assignments.get(value.id, ())
         while stack:
             node = stack.pop()
             if node.__class__ in _LEAVES:
@@ -225,15 +225,6 @@ class Project:
             if qualified is not None and qualified.partition(".")[0] not in NO_PROJECT:
                 found = self.definition(qualified)
         return found if isinstance(found, ClassInfo) else None
-
-
-def _named_values(function: FunctionInfo) -> Iterator[tuple[str, ast.expr]]:
-    """`(name, value)` of each plain assignment to a variable."""
-    for node in function.statements:
-        if isinstance(node, ast.Assign):
-            for target in node.targets:
-                if isinstance(target, ast.Name):
-                    yield target.id, node.value
 
 
 def is_cell_name(name: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 # Fields that hold no expression, statement or pattern.
@@ -78,6 +79,14 @@ def preorder(*roots: ast.AST) -> list[ast.AST]:
             elif value is not None:
                 push(value)
     return found
+
+
+def around(node: ast.AST, known: Mapping[ast.AST, ast.AST]) -> Iterator[ast.AST]:
+    """What a node stands in by its `parents`, the innermost first."""
+    outer = known.get(node)
+    while outer is not None:
+        yield outer
+        outer = known.get(outer)
 
 
 def parents(root: ast.AST, nodes: list[ast.AST]) -> dict[ast.AST, ast.AST]:

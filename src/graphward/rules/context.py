@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -12,6 +12,7 @@ from ..analysis.kinds import TENSOR, Kind
 from ..analysis.module import ClassInfo, FunctionInfo, Module
 from ..analysis.project import Project
 from ..analysis.regions import Reached
+from ..analysis.tree import around
 from ..source.fixes import Fix
 from .finding import Consequence, Finding, Span
 from .rewrite import Rewrite
@@ -100,6 +101,10 @@ class FunctionContext(Context):
 
     def parent(self, node: ast.AST) -> ast.AST | None:
         return self.function.parents.get(node)
+
+    def around(self, node: ast.AST) -> Iterator[ast.AST]:
+        """What a node stands in, the innermost first and the function last."""
+        return around(node, self.function.parents)
 
     def statement(self, node: ast.AST) -> ast.stmt:
         """The innermost statement that holds `node`."""

@@ -12,7 +12,7 @@ from typing import Any
 from ..analysis.inference import Inference
 from ..analysis.module import FunctionInfo, Module
 from ..analysis.names import Names, import_bindings
-from ..analysis.tree import parents, preorder
+from ..analysis.tree import around, parents, preorder
 from ..knowledge.names import canonical
 from ..source.fixes import Fix
 from .context import Context, Options, Value
@@ -167,10 +167,7 @@ class ModuleContext(Context):
 
     def around(self, node: ast.AST) -> Iterator[ast.AST]:
         """What a node stands in, the innermost first."""
-        outer = self._parents.get(node)
-        while outer is not None:
-            yield outer
-            outer = self._parents.get(outer)
+        return around(node, self._parents)
 
     def statement(self, node: ast.AST) -> ast.stmt:
         """The innermost statement that holds `node`."""
