@@ -29,7 +29,7 @@ BEFORE = ("fails", "falls-back", "diverges", "recompiles", "slow", "deprecated",
 KEYS = {
     "before", "target", "inputs", "fixes", "applicability", "alternative", "restores_gradient", "op_style", "weights",
     "findings", "ignore_state", "compile_units", "script", "says", "raises", "target_version", "settings",
-    "other_versions",
+    "other_versions", "sometimes",
 }  # fmt: skip
 
 
@@ -41,7 +41,8 @@ class Case:
     moves; `compile_units` says that it splits a graph. A case with `script = true` has no target: it is run as a
     script, and `says` is how MindSpore shows what is wrong (`test_script_laws`); `raises` if it does not get to its
     end. `settings` are what `[tool.graphward]` says. `other_versions` are the verdicts on before.py and after.py of
-    versions of MindSpore that differ from 2.10, `{ "<2.8" = { before = "verified" } }`; clauses do not overlap."""
+    versions of MindSpore that differ from 2.10, `{ "<2.8" = { before = "verified" } }`; clauses do not overlap.
+    `sometimes` are verdicts on before.py that MindSpore gives in some runs instead, where it races with itself."""
 
     folder: Path
     data: dict[str, Any]
@@ -79,11 +80,12 @@ class Case:
     def after(self) -> SourceText:
         return SourceText.from_bytes(self.path, (self.folder / "after.py").read_bytes())
 
-    def expected(self, side: str, version: str) -> str:
-        """The verdict on a side ("before", as it stands, or "after") under a version of MindSpore."""
+    def expected(self, side: str, version: str) -> set[str]:
+        """The verdicts that a side ("before", as it stands, or "after") may get under a version of MindSpore."""
         usual = AS_IT_STANDS.get(self.before, self.before) if side == "before" else "verified"
         others = [v for clauses, v in (self.other_versions or {}).items() if covers(clauses, version)]
-        return next((found[side] for found in others if side in found), usual)
+        verdict = next((found[side] for found in others if side in found), usual)
+        return {verdict, *(self.sometimes or ())} if side == "before" else {verdict}
 
     @property
     def config(self) -> Config:

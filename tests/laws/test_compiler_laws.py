@@ -16,4 +16,4 @@ COMPILED = [c for c in CASES if not c.script]
 def test_the_compiler_agrees(case: Case, session, tmp_path: Path):
     jobs = proofs_of(case, tmp_path)
     for side, verdict in zip(jobs, session.prove(list(jobs.values()))):
-        assert verdict.verdict == case.expected(side, session.worker.versions["mindspore"]), verdict.message
+        assert verdict.verdict in case.expected(side, session.worker.versions["mindspore"]), verdict.message

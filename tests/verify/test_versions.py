@@ -67,7 +67,7 @@ def test_it_is_the_oldest_version(oldest: Session) -> None:
 def test_the_oldest_compiler_agrees(case: Case, oldest: Session, tmp_path: Path) -> None:
     jobs = proofs_of(case, tmp_path)
     for side, verdict in zip(jobs, oldest.prove(list(jobs.values()))):
-        assert verdict.verdict == case.expected(side, OLDEST), f"{side}: {verdict.message}"
+        assert verdict.verdict in case.expected(side, OLDEST), f"{side}: {verdict.message}"
 
 
 @needs_oldest
