@@ -78,7 +78,8 @@ def test_helpers_across_modules_keep_the_call_path(tmp_path):
 @pytest.mark.parametrize(
     "line",
     ["return self.helper.run(x)", "return Helper().run(x)", "return super().run(x)", "return Helper.run(self, x)",
-     "return list(map(run, x))", "g = ms.grad(run)\n        return g(x)", "return wrapped(x)"],
+     "return list(map(run, x))", "g = ms.grad(run)\n        return g(x)", "return wrapped(x)",
+     "return ms.grad(self.run)(x)", "return self.slope(x)"],
 )  # fmt: skip
 def test_ways_to_reach_a_function(tmp_path, line):
     text = NET + (
@@ -87,6 +88,7 @@ def test_ways_to_reach_a_function(tmp_path, line):
         "wrapped = ms.value_and_grad(run)\n"
         "class Base(nn.Cell):\n    def run(self, x): return x\n"
         "class Net(Base):\n    def __init__(self):\n        super().__init__()\n        self.helper = Helper()\n"
+        "        self.slope = ms.grad(self.run)\n"
         f"    def construct(self, x):\n        {line}\n"
     )
     assert any(name.rpartition(".")[2] == "run" for name in reached(project_of(tmp_path, net=text)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
+from graphward.analysis.gradients import differentiated
 from graphward.analysis.inference import Inference
 from graphward.analysis.kinds import Tag
 from graphward.analysis.module import FunctionInfo
@@ -58,7 +59,9 @@ def plan(context: FunctionContext, island: Island) -> Plan:
     cut = _write(context, island, binding, cuts)
     kept_title = f"{title}, the gradient cut as before"
     kept = cut.unsafe(kept_title, _sentence(doubts)) if doubts else cut.safe(kept_title)
-    return Plan((restored, kept), None)
+    # Where the graph takes the gradient itself, bringing it back changes what comes out.
+    first = differentiated(context.inference, context.function)
+    return Plan((kept, restored) if first else (restored, kept), None)
 
 
 def _write(context: FunctionContext, island: Island, binding: Binding, cuts: frozenset[ast.expr]) -> Rewrite:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from graphward.analysis.gradients import differentiated
 from graphward.rules.context import FunctionContext
 from graphward.rules.rewrite import Rewrite
 from graphward.source.fixes import Fix
@@ -21,7 +22,8 @@ def alternatives(
     dtype: str | None = None,
 ) -> tuple[Fix, ...]:
     """Fixes that put what `write` writes in the place of `node`, with a gradient and with `ops.stop_gradient` around
-    it; one only if `dtype`, that of the Tensor, is known to have none. `reason` is what else may change."""
+    it, this one first where the graph itself takes the gradient; one only if `dtype`, that of the Tensor, is known to
+    have none. `reason` is what else may change."""
     rewrite = context.rewrite()
     rewrite.replace(node, write(rewrite), context.parent(node))
     if dtype is not None and dtype.startswith(_WITHOUT_GRADIENT):
@@ -31,4 +33,5 @@ def alternatives(
     rewrite = context.rewrite()
     stop = rewrite.spell("mindspore.ops.stop_gradient")
     rewrite.replace(node, f"{stop}({write(rewrite)})", context.parent(node))
-    return restored, rewrite.unsafe(f"{title}, the gradient cut as before", reason)
+    kept = rewrite.unsafe(f"{title}, the gradient cut as before", reason)
+    return (kept, restored) if differentiated(context.inference, context.function) else (restored, kept)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ..knowledge.names import COMPILE_TIME_DECORATORS, canonical
+from ..knowledge.names import COMPILE_TIME_DECORATORS, WRAPPER_NAMES, canonical
 from .module import ClassInfo, FunctionInfo
 from .names import dotted, is_super
 from .project import NO_PROJECT, Project
@@ -137,12 +137,26 @@ class CallGraph:
         if own is not None:
             return [(own, cell)]
         found: list[Target] = []
+        if not method:
+            found += ((wrapped, cell) for wrapped in self._wrapped_methods(cell, attribute))
         for held in project.attribute_classes(cell, attribute):
             names = (method,) if method else ("construct", "__call__")
             called = next((m for n in names if (m := project.method(held, n))), None)
             if called is not None:
                 found.append((called, held))
         return found
+
+    def _wrapped_methods(self, cell: ClassInfo, attribute: str) -> Iterator[FunctionInfo]:
+        """The methods behind an attribute like `self.grad_fn = ms.grad(self.forward)`."""
+        for function, value in self._project.attribute_values(cell).get(attribute, ()):
+            if not (isinstance(value, ast.Call) and value.args and isinstance(value.args[0], ast.Attribute)):
+                continue
+            wrapped = value.args[0]
+            if not (isinstance(wrapped.value, ast.Name) and wrapped.value.id == function.receiver):
+                continue
+            method = self._project.method(cell, wrapped.attr)
+            if method is not None and function.names.resolve(value.func) in WRAPPER_NAMES:
+                yield method
 
 
 def _runs_while_compiling(function: FunctionInfo) -> bool:

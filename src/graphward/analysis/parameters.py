@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from ..knowledge.names import WRAPPER_NAMES
 from .annotations import annotated
 from .call_side import handed_integers
 from .kinds import CONSTANT, INTEGER, NO_VALUE, STRING, UNKNOWN, Kind, Tag, join, join_all, literal
@@ -22,13 +23,15 @@ TENSOR_ATTRIBUTES = frozenset({
     "abs", "argmax", "argmin", "asnumpy", "astype", "dtype", "expand_as", "flatten", "item", "max", "mean", "min",
     "ndim", "prod", "reshape", "shape", "squeeze", "sum", "unsqueeze", "view",
 })  # fmt: skip
+# What `partial` binds is missing from the calls, and under `vmap` and `recompute` the arguments are others.
+_ALIKE = frozenset(n for n in WRAPPER_NAMES if n.rpartition(".")[2] not in ("partial", "vmap", "recompute"))
 _SHAPED = frozenset({"reshape", "view", "broadcast_to", "zeros", "ones", "full", "tile"})
 
 
 def parameters(inference: Inference, function: FunctionInfo) -> tuple[dict[str, Kind], bool]:
     """The kinds by name, and whether all call sites were known by then."""
     reached = inference.reached.get(function)
-    root = reached is not None and reached.region.root is function
+    root = reached is not None and (reached.region.root is function or _only_handed_on(reached))
     defaults, alone = inference.once((parameters, function), lambda: _by_itself(function, reached, root))
     found = dict(alone)
     complete = True
@@ -154,7 +157,7 @@ def _from_call_sites(
     complete = True
     evaluator = _Arguments(function)
     for caller, callee in reached.sites:
-        call = caller.function.calls.get(callee)
+        call = _call_at(caller.function, callee)
         if call is None:
             continue
         evaluated = inference.evaluated(caller.function)
@@ -170,6 +173,30 @@ def _from_call_sites(
             kind = _named(kind, name, caller.function)
             joined[name] = join(joined[name], kind) if name in joined else kind
     return joined, complete
+
+
+def _call_at(caller: FunctionInfo, callee: ast.AST) -> ast.Call | None:
+    """The call of `callee`; of `ms.grad(self.forward)(x)` the outer one."""
+    call = caller.calls.get(callee)
+    made = _wrapper_of(caller, callee) if call is None else None
+    return caller.calls.get(made) if made is not None else call
+
+
+def _wrapper_of(caller: FunctionInfo, callee: ast.AST) -> ast.Call | None:
+    """The call that makes of `callee` a function of the same parameters: `ms.grad(callee)`."""
+    made = caller.parents.get(callee) if caller.module.wraps else None
+    if isinstance(made, ast.Call) and callee in made.args[:1] and caller.names.resolve(made.func) in _ALIKE:
+        return made
+    return None
+
+
+def _only_handed_on(reached: Reached) -> bool:
+    """Whether a function is only made others of, and where these are called is not seen: `g = ms.grad(self.loss)`."""
+    sites = reached.sites
+    return bool(sites) and all(
+        _call_at(caller.function, callee) is None and _wrapper_of(caller.function, callee) is not None
+        for caller, callee in sites
+    )
 
 
 class _Arguments:
