@@ -12,9 +12,11 @@ import subprocess
 import sys
 import termios
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pyte
+from wcwidth import wcwidth
 
 COMMAND = [sys.executable, "-c", "from graphward.cli.app import main; main()"]
 
@@ -23,6 +25,13 @@ def _take_the_terminal() -> None:
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
     # What runs in the background of a shell passes on that Ctrl-C is ignored.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def _whole(cells: list[str]) -> Iterator[str]:
+    wide = False
+    for cell in cells:
+        yield cell if cell or wide else " "
+        wide = bool(cell) and wcwidth(cell[0]) == 2
 
 
 class Terminal:
@@ -50,8 +59,11 @@ class Terminal:
 
     @property
     def text(self) -> str:
-        """The screen, trailing blanks gone."""
-        return "\n".join(line.rstrip() for line in self._screen.display)
+        """The screen, trailing blanks gone. Half of a wide character that a smaller screen cut is a blank; pyte's own
+        `display` raises on it."""
+        screen = self._screen
+        rows = ([screen.buffer[y][x].data for x in range(screen.columns)] for y in range(screen.lines))
+        return "\n".join("".join(_whole(cells)).rstrip() for cells in rows)
 
     def type(self, keys: str) -> None:
         os.write(self._master, keys.encode())

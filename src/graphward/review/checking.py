@@ -120,7 +120,9 @@ class Checker:
             self.between()
             if file.path in texts:
                 text = texts[file.path]
-                done.append(act.Checked(file, Snapshot(text, refreshed(file, text, found[file.path]))))
+                fresh = Snapshot(text, refreshed(file, text, found[file.path]))
+                fresh.prepare()
+                done.append(act.Checked(file, fresh))
         return done
 
 

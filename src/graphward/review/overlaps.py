@@ -3,11 +3,39 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 
 from ..rules.finding import Finding
 from ..source.edits import Edit
 from ..source.fixes import Fix
+from .items import Item
+
+
+def crowds(items: Sequence[Item]) -> list[list[Item]]:
+    """The items of one snapshot that may be in each other's way, whichever of their fixes are taken: those whose edits,
+    or places where there is no fix, touch, directly or through others. Most items are alone, and in none of them."""
+    reach: list[tuple[int, int, int]] = []
+    for number, item in enumerate(items):
+        span = item.finding.span
+        reach += [(e.start, e.end, number) for fix in item.fixes for e in fix.edits] or [(span.start, span.end, number)]
+    reach.sort()
+    head = list(range(len(items)))  # of the crowd that an item belongs to
+
+    def find(number: int) -> int:
+        while head[number] != number:
+            head[number] = number = head[head[number]]
+        return number
+
+    far, last = -1, 0
+    for start, end, number in reach:
+        if start <= far:
+            head[find(number)] = find(last)
+        far, last = max(far, end), number
+    found: defaultdict[int, list[Item]] = defaultdict(list)
+    for number, item in enumerate(items):
+        found[find(number)].append(item)
+    return [crowd for crowd in found.values() if crowd[1:]]
 
 
 class Taken:
@@ -19,12 +47,6 @@ class Taken:
         )
         self._starts = [edit.start for edit, _ in self._all]
         self._ends = [edit.end for edit, _ in self._all]  # as ordered as the starts, since nothing overlaps
-
-    def copy(self) -> Taken:
-        """The same, to add to."""
-        other = Taken(())
-        other._all, other._starts, other._ends = self._all.copy(), self._starts.copy(), self._ends.copy()
-        return other
 
     def claim(self, key: str, fix: Fix) -> bool:
         """Add a fix unless something is in the way of it; whether it was added."""

@@ -19,6 +19,7 @@ from .checking import Checker, Unusable, final
 from .items import Item, itemize, numbered
 from .journal import Entry, Journal
 from .outcome import Written, patch, read, report, write_files
+from .overlaps import Taken
 from .state import BY_HAND, SUPPRESSION, Decision, FileReview, Layer, Snapshot, State, Status, first_place
 from .store import Memory, Saved, SavedFix, Store, digest, saved_fix, saved_of
 from .update import update
@@ -85,6 +86,8 @@ class Review:
         if beside:
             files = {path: files[path] for path in sorted(files)}
         self.state = State(files)
+        for file in files.values():
+            file.top.snapshot.prepare()
         if self.store is not None:
             self.store.prepare(files.values())
         known = sum(len(f.decisions) + len(f.rejected & f.entries.keys()) for f in files.values())
@@ -348,15 +351,14 @@ def _makes(file: FileReview, data: bytes) -> bool:
 
 def _refound(layer: Layer, fixes: Sequence[SavedFix]) -> dict[str, Decision]:
     """The saved decisions that still fit what was found, and each other."""
-    items = {item.key: item for item in layer.items}
+    items = layer.snapshot.by_key
     decisions: dict[str, Decision] = {}
+    taken = Taken(())
     for saved in fixes:
         item = items.get(saved.key)
         fix = None if item is None else _again(item, saved)
-        if item is not None and fix is not None:
-            so_far = replace(layer, decisions=decisions)
-            if so_far.taken.in_the_way(fix) is None:
-                decisions = {**decisions, item.key: Decision(item, fix, saved.choice)}
+        if item is not None and fix is not None and taken.claim(item.key, fix):
+            decisions[item.key] = Decision(item, fix, saved.choice)
     return decisions
 
 

@@ -8,19 +8,19 @@ applied (`fresh`); accepting one of those begins the next layer, whose source is
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
 
-from ..source.fixes import Fix
+from ..source.fixes import Applicability, Fix
 from ..source.text import SourceText
 from ..verify.verdicts import Verdict
 from .filters import Filter
 from .items import Item
-from .overlaps import Taken
+from .overlaps import Taken, crowds
 
 
 class Status(Enum):
@@ -62,6 +62,14 @@ class Decision:
         return known
 
 
+def decision_on(item: Item, number: int) -> Decision:
+    """An alternative of a finding as a decision; remembered, since one key press takes thousands, again and again."""
+    known: dict[int, Decision] = item.__dict__.setdefault("_decisions", {})
+    if number not in known:
+        known[number] = Decision(item, item.fixes[number], number)
+    return known[number]
+
+
 @dataclass(frozen=True)
 class Snapshot:
     """A text, and all that was found in it."""
@@ -77,6 +85,45 @@ class Snapshot:
     def ordered(self) -> list[Item]:
         """In the order of the lines."""
         return sorted(self.items, key=_place_in_file)
+
+    @cached_property
+    def preferred(self) -> dict[str, Decision]:
+        """What accepting all would take, in the order of the lines."""
+        return {item.key: decision_on(item, 0) for item in self.ordered if item.fixes}
+
+    @cached_property
+    def safe(self) -> dict[str, Decision]:
+        """What accepting all safe ones would take: the preferred fix that is safe."""
+        found = {}
+        for item in self.ordered:
+            for number, fix in enumerate(item.fixes):
+                if fix.applicability is Applicability.SAFE:
+                    found[item.key] = decision_on(item, number)
+                    break
+        return found
+
+    @cached_property
+    def by_rule(self) -> dict[str, dict[str, Decision]]:
+        """What accepting all of a rule would take, by its code."""
+        found: dict[str, dict[str, Decision]] = {}
+        for key, decision in self.preferred.items():
+            found.setdefault(decision.item.finding.code, {})[key] = decision
+        return found
+
+    @cached_property
+    def crowds(self) -> list[list[Item]]:
+        """Items that may be in each other's way."""
+        return crowds(self.items)
+
+    @cached_property
+    def crowded(self) -> frozenset[str]:
+        """The keys of all that belong to one of `crowds`."""
+        return frozenset(item.key for crowd in self.crowds for item in crowd)
+
+    def prepare(self) -> None:
+        """Find out now what a key press would have to find out of thousands."""
+        for known in (self.by_key, self.safe, self.by_rule, self.crowded):
+            assert known is not None
 
 
 @dataclass(frozen=True)
@@ -102,17 +149,32 @@ class Layer:
     def blocked(self) -> dict[str, tuple[str, bool]]:
         """Undecided items that an accepted fix is in the way of: its key, and whether it makes the same edits."""
         found: dict[str, tuple[str, bool]] = {}
-        if not self.decisions:
+        decisions = self.decisions
+        if not decisions:
             return found
-        taken, decisions = self.taken, self.decisions
-        for item in self.snapshot.items:
+        # Alternatives are in the way of their crowd alone, other texts of anything.
+        beside = [(key, d.fix) for key, d in decisions.items() if d.choice < 0]
+        if not beside and decisions.keys().isdisjoint(self.snapshot.crowded):
+            return found
+        for crowd in self.snapshot.crowds:
+            keys = [item.key for item in crowd if item.key in decisions]
+            if (keys or beside) and len(keys) < len(crowd):
+                known = {key: decisions[key].fix for key in keys} | dict(beside)
+                self._find_blocked(crowd, Taken(known.items()), found)
+        if beside:
+            crowded = self.snapshot.crowded
+            alone = [item for item in self.snapshot.items if item.key not in crowded]
+            self._find_blocked(alone, Taken(beside), found)
+        return found
+
+    def _find_blocked(self, items: Iterable[Item], taken: Taken, found: dict[str, tuple[str, bool]]) -> None:
+        for item in items:
             key, fixes = item.key, item.fixes
-            if key in decisions:
+            if key in self.decisions:
                 continue
             owner = taken.in_the_way(fixes[0]) if fixes else taken.within(item.finding)
             if owner is not None:
-                found[key] = owner, bool(fixes) and fixes[0].edits == decisions[owner].fix.edits
-        return found
+                found[key] = owner, bool(fixes) and fixes[0].edits == self.decisions[owner].fix.edits
 
 
 @dataclass(frozen=True)
@@ -212,9 +274,12 @@ class FileReview:
             return Counter(map(_status_of, self.entries.values()))
         # A decision on thousands is counted within one key press, in files most of which nobody sees.
         decisions, items = self.top.decisions, self.top.snapshot.by_key
-        special = (self.rejected.union(self.refused, self.top.blocked) & items.keys()) - decisions.keys()
-        found = Counter(map(_status_of, decisions.values()))
-        found.update(self._entry(items[key]).status for key in special)
+        special = self.rejected.union(self.refused, self.top.blocked)
+        special = (special & items.keys()) - decisions.keys() if special else special
+        silenced = sum(decision.choice == SUPPRESSION for decision in decisions.values())
+        found = Counter(self._entry(items[key]).status for key in special)
+        found[Status.ACCEPTED] = len(decisions) - silenced
+        found[Status.SUPPRESSED] = silenced
         found[Status.OPEN] += len(items) - len(decisions) - len(special)
         return found
 
@@ -229,9 +294,9 @@ class FileReview:
         return known[1]
 
     def list_as(self, before: FileReview) -> None:
-        """Take over the places of a file with the same findings, for no filter: their states make no difference."""
+        """Take over the places of a file with the same findings, unless their states make a difference."""
         known = before.__dict__.get("_visible")
-        if known is not None and not known[0]:
+        if known is not None and not known[0].state:
             self.__dict__["_visible"] = known
 
 

@@ -88,7 +88,6 @@ class Store:
         self.notice = ""
         self._torn = False
         self._heads: dict[Path, tuple[SourceText, str]] = {}
-        self._met: dict[Path, tuple[tuple[Snapshot, ...], str]] = {}
 
     @property
     def exists(self) -> bool:
@@ -127,9 +126,11 @@ class Store:
         self._path.unlink(missing_ok=True)
 
     def prepare(self, files: Iterable[FileReview]) -> None:
-        """Put together what every line on these files will hold: the first key need not wait for it."""
+        """Put together what the lines on these files will hold: the first key need not wait for it."""
         for file in files:
             self._known(file)
+            for decision in file.top.snapshot.preferred.values():
+                _row(decision)
 
     def save(self, files: Iterable[tuple[FileReview, str, tuple[SavedFix, ...]]]) -> None:
         """Keep all that is decided on files, each with the digest of what was written of it, empty for nothing, and the
@@ -145,9 +146,9 @@ class Store:
         """One line, put together from parts that stay as they are: thousands of decisions are kept for one key."""
         head, met = self._known(file)
         rejected = _encode(sorted(file.rejected)) if file.rejected else "[]"
-        layers = _encode([[_row(decision) for decision in layer.decisions.values()] for layer in file.layers])
+        layers = ", ".join(f"[{', '.join(map(_row, layer.decisions.values()))}]" for layer in file.layers)
         there = f'"written": "{written}", "inside": {_encode(list(map(_cells, inside)))}'
-        return f'{{"format": {_FORMAT}, {head}, {there}, "seen": {met}, "rejected": {rejected}, "layers": {layers}}}'
+        return f'{{"format": {_FORMAT}, {head}, {there}, "seen": {met}, "rejected": {rejected}, "layers": [{layers}]}}'
 
     def _known(self, file: FileReview) -> tuple[str, str]:
         """The file and its digest, and the keys that were met, as they stand in the log."""
@@ -155,11 +156,7 @@ class Store:
         if head is None or head[0] is not file.original:
             named = _encode({"file": str(file.path.absolute()), "base": digest(file.original.to_bytes())})
             head = self._heads[file.path] = file.original, named[1:-1]
-        snapshots = _snapshots(file)
-        met = self._met.get(file.path)
-        if met is None or list(map(id, met[0])) != list(map(id, snapshots)):
-            met = self._met[file.path] = snapshots, _encode(sorted(_met(snapshots)))
-        return head[1], met[1]
+        return head[1], _met_text(_snapshots(file))
 
     def _append(self, lines: Sequence[str]) -> None:
         """All lines in one write: when it has come back they outlive the program."""
@@ -193,6 +190,15 @@ def _met(snapshots: Iterable[Snapshot]) -> set[str]:
     return {item.key for snapshot in snapshots for item in snapshot.items}
 
 
+def _met_text(snapshots: tuple[Snapshot, ...]) -> str:
+    """The keys that were met, as they stand in the log; the last snapshot remembers them."""
+    *before, last = snapshots
+    known: tuple[list[int], str] | None = last.__dict__.get("_met")
+    if known is None or known[0] != list(map(id, before)):
+        known = last.__dict__["_met"] = list(map(id, before)), _encode(sorted(_met(snapshots)))
+    return known[1]
+
+
 def saved_of(file: FileReview, written: str, inside: tuple[SavedFix, ...]) -> Saved:
     """What is kept of a file."""
     layers = tuple(tuple(saved_fix(decision) for decision in layer.decisions.values()) for layer in file.layers)
@@ -211,11 +217,12 @@ def saved_fix(decision: Decision) -> SavedFix:
     return SavedFix(key, choice, fix.title, before, edit.text, imports)
 
 
-def _row(decision: Decision) -> list[Any]:
-    """A decision as it stands in the log: the fields of SavedFix, those of a text by hand only for one."""
-    if decision.choice != BY_HAND:
-        return [decision.item.key, decision.choice, decision.fix.title]
-    return _cells(saved_fix(decision))
+def _row(decision: Decision) -> str:
+    """A decision as it stands in the log: the fields of SavedFix, those of a text by hand only for one; remembered."""
+    known: str | None = decision.__dict__.get("_row")
+    if known is None:
+        known = decision.__dict__["_row"] = _encode(_cells(saved_fix(decision)))
+    return known
 
 
 def _cells(saved: SavedFix) -> list[Any]:

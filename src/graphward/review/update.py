@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ..engine import silencing
-from ..source.fixes import Applicability, Fix
-from ..source.text import SourceText
+from ..source.fixes import Fix
 from . import actions as act
 from .filters import BadFilter, parse_filter
 from .overlaps import Taken
@@ -21,9 +20,11 @@ from .state import (
     FileReview,
     Layer,
     Place,
+    Snapshot,
     State,
     Status,
     Step,
+    decision_on,
     first_place,
 )
 
@@ -87,7 +88,7 @@ def _decide(file: FileReview, entry: Entry, fix: Fix, choice: int) -> FileReview
     if entry.status is Status.UNNECESSARY:
         return f"There is nothing to accept: {entry.note}."
     item, key = entry.item, entry.key
-    decision = Decision(item, fix, choice)
+    decision = decision_on(item, choice) if choice >= 0 else Decision(item, fix, choice)
     file = _without(file, key)
     rejected, refused = file.rejected - {key}, {k: v for k, v in file.refused.items() if k != key}
     if item.source is file.top.source:
@@ -147,15 +148,22 @@ def _reopen(state: State, action: act.Reopen) -> State:
 
 
 def _accept_all(state: State, action: act.AcceptAll) -> State:
-    wanted = _of_scope(state, action)
-    if isinstance(wanted, str):
-        return replace(state, message=wanted)
+    entry, here = state.entry, state.file
+    if action.scope is act.Scope.RULE and entry is None:
+        return replace(state, message="Select a finding of the rule.")
+    if here is None:
+        return replace(state, message="There is nothing to accept.")
+    code = entry.item.finding.code if entry is not None else ""
     changed: dict[Any, FileReview] = {}
     count = 0
-    for path, entries in wanted.items():
-        file, done = _accept_in(state.files[path], entries, action.scope)
+    for file in [here] if action.scope is act.Scope.FILE or action.here else state.files.values():
+        shown: Collection[str] | None = file.visible(state.filter) if state.filter or action.here else None
+        if action.here and shown is not None and entry is not None and entry.key in shown:
+            keys = list(shown)
+            shown = frozenset(keys[keys.index(entry.key) :])
+        after, done = _accept_in(file, action.scope, code, shown)
         if done:
-            changed[path] = file
+            changed[file.path] = after
             count += done
     if not count:
         return replace(state, message="Nothing there can be accepted.")
@@ -166,68 +174,62 @@ def _accept_all(state: State, action: act.AcceptAll) -> State:
     return _next_open(replace(state, message=f"Accepted {_count(count)}{where}.{effects}"))
 
 
-def _of_scope(state: State, action: act.AcceptAll) -> dict[Any, list[Entry]] | str:
-    if action.scope is act.Scope.RULE and state.entry is None:
-        return "Select a finding of the rule."
-    if state.file is None:
-        return "There is nothing to accept."
-    code = state.entry.item.finding.code if state.entry is not None else ""
-    files = [state.file] if action.scope is act.Scope.FILE or action.here else list(state.files.values())
-    chosen = {}
-    for file in files:
-        shown: Iterable[Entry] = file.entries.values()
-        if action.here or state.filter:
-            keys = list(file.visible(state.filter))
-            if action.here and state.entry is not None and state.entry.key in keys:
-                keys = keys[keys.index(state.entry.key) :]
-            shown = map(file.entries.__getitem__, keys)
-        entries = [entry for entry in shown if entry.status is Status.OPEN]
-        if action.scope is act.Scope.RULE:
-            entries = [entry for entry in entries if entry.item.finding.code == code]
-        chosen[file.path] = [e for e in entries if e.key not in file.refused] if file.refused else entries
-    return chosen
-
-
-def _accept_in(file: FileReview, entries: Sequence[Entry], scope: act.Scope) -> tuple[FileReview, int]:
-    """As many of the entries as go together, in order: over the text that decisions are taken on now, or, where
-    nothing is left to accept there, over the one that they make."""
+def _accept_in(
+    file: FileReview, scope: act.Scope, code: str, shown: Collection[str] | None
+) -> tuple[FileReview, int]:
+    """As many of the open findings that are `shown` as go together, in order: over the text that decisions are taken on
+    now, or, where nothing is left to accept there, over the one that they make."""
     top, fresh = file.top, file.fresh
-    decisions, taken = _together(top.source, top.taken, entries, scope)
-    if decisions:
-        layer, below = Layer(top.snapshot, {**top.decisions, **decisions}), file.layers[:-1]
-    elif fresh is not None:
-        decisions, taken = _together(fresh.source, Taken(()), entries, scope)
-        layer, below = Layer(fresh, decisions), file.layers
+    layer, below = top, file.layers[:-1]
+    decisions = _together(top, _open_on_top(file, _wanted(top.snapshot, scope, code, shown)))
+    if not decisions and fresh is not None:
+        wanted, entries = _wanted(fresh, scope, code, shown), file.entries
+        left = {k: d for k, d in wanted.items() if k not in file.refused and k in entries
+                and entries[k].status is Status.OPEN and entries[k].item.source is fresh.source}  # fmt: skip
+        layer, below = Layer(fresh), file.layers
+        decisions = _together(layer, left)
     if not decisions:
         return file, 0
-    layer.__dict__["taken"] = taken  # it need not be found out again
-    after = replace(file, layers=(*below, layer), fresh=None)
+    all_of_it = {**layer.decisions, **decisions} if layer.decisions else decisions
+    after = FileReview(file.path, (*below, Layer(layer.snapshot, all_of_it)), file.rejected, None, file.refused)
     if fresh is None:
         after.list_as(file)
     return after, len(decisions)
 
 
-def _together(
-    over: SourceText, before: Taken, entries: Iterable[Entry], scope: act.Scope
-) -> tuple[dict[str, Decision], Taken]:
-    """The decisions on those entries that stand over that text and go with those `before`, and the edits of both."""
-    decisions: dict[str, Decision] = {}
-    taken = before.copy()
-    safe = Applicability.SAFE if scope is act.Scope.SAFE else None
-    for entry in entries:
-        item = entry.item
-        fixes = item.fixes
-        if not fixes or item.source is not over:
-            continue
-        fix, number = fixes[0], 0
-        if safe is not None and fix.applicability is not safe:
-            number = next((n for n, other in enumerate(fixes) if other.applicability is safe), -1) if fixes[1:] else -1
-            if number < 0:
-                continue
-            fix = fixes[number]
-        if taken.claim(item.key, fix):
-            decisions[item.key] = Decision(item, fix, number)
-    return decisions, taken
+def _wanted(
+    snapshot: Snapshot, scope: act.Scope, code: str, shown: Collection[str] | None
+) -> Mapping[str, Decision]:
+    """What accepting all of the scope would take of what is shown, if nothing were decided."""
+    if scope is act.Scope.RULE:
+        wanted = snapshot.by_rule.get(code, {})
+    else:
+        wanted = snapshot.safe if scope is act.Scope.SAFE else snapshot.preferred
+    return wanted if shown is None else {key: decision for key, decision in wanted.items() if key in shown}
+
+
+def _open_on_top(file: FileReview, wanted: Mapping[str, Decision]) -> Mapping[str, Decision]:
+    """Those of `wanted` whose findings are open over the text that decisions are taken on."""
+    for decided in (file.decisions, file.rejected, file.refused, file.top.blocked):
+        if decided:
+            wanted = {key: decision for key, decision in wanted.items() if key not in decided}
+    if file.fresh is not None:
+        found = file.fresh.by_key
+        wanted = {key: decision for key, decision in wanted.items() if key in found}
+    return wanted
+
+
+def _together(layer: Layer, wanted: Mapping[str, Decision]) -> Mapping[str, Decision]:
+    """Those of `wanted` that go with each other and with what the layer holds; the first ones win."""
+    crowded, before = layer.snapshot.crowded, layer.decisions
+    beside = any(decision.choice < 0 for decision in before.values())
+    if not beside and crowded.isdisjoint(wanted):
+        return wanted  # as most do: nothing is near anything
+    taken = Taken((key, d.fix) for key, d in before.items() if d.choice < 0 or key in crowded)
+    return {
+        key: decision for key, decision in wanted.items()
+        if not (beside or key in crowded) or taken.claim(key, decision.fix)
+    }  # fmt: skip
 
 
 # What a decision does to others
