@@ -71,14 +71,37 @@ def _unwrapped(node: ast.expr) -> list[ast.expr]:
 def assigned_before(name: str, statement: ast.stmt, context: FunctionContext) -> ast.Assign | None:
     """The plain assignment that gives `name` its value at the start of `statement`: the last one before it, in its
     block or in one around it."""
+    found = _bound_before(name, statement, context)
+    if isinstance(found, ast.Assign) and len(found.targets) == 1 and isinstance(found.targets[0], ast.Name):
+        return found
+    return None
+
+
+def value_before(name: str, statement: ast.stmt, context: FunctionContext) -> tuple[ast.Assign, ast.expr] | None:
+    """The assignment that gives `name` its value at the start of `statement`, `a, b = 1, 2` among them, and the
+    value."""
+    found = _bound_before(name, statement, context)
+    if not isinstance(found, ast.Assign) or len(found.targets) != 1:
+        return None
+    target, value = found.targets[0], found.value
+    if isinstance(target, ast.Name):
+        return found, value
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+        if not any(isinstance(e, ast.Starred) for e in target.elts + value.elts):
+            pairs = zip(target.elts, value.elts, strict=True)
+            given = [v for t, v in pairs if isinstance(t, ast.Name) and t.id == name]
+            return (found, given[0]) if len(given) == 1 else None
+    return None
+
+
+def _bound_before(name: str, statement: ast.stmt, context: FunctionContext) -> ast.stmt | None:
+    """The last statement before `statement`, in its block or in one around it, that binds `name`."""
     node: ast.stmt = statement
     while True:
         block = siblings(context, node)
         for other in reversed(block[: block.index(node)]):
             if any(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store) for n in preorder(other)):
-                if isinstance(other, ast.Assign) and len(other.targets) == 1:
-                    return other if isinstance(other.targets[0], ast.Name) else None
-                return None
+                return other
         parent = context.parent(node)
         if not isinstance(parent, ast.stmt) or parent is context.function.node:
             return None

@@ -10,7 +10,7 @@ from graphward.rules.context import FunctionContext
 
 from .._blocks import siblings
 from .._python import literal_number
-from ._traced import assigned_before
+from ._traced import assigned_before, traced_test, value_before
 
 _LOOPS = (ast.For, ast.While)
 
@@ -50,14 +50,15 @@ def _pairs(node: ast.If | ast.IfExp, context: FunctionContext) -> Iterator[Pair]
         yield Pair(parent.targets[0].id if named else "the value", node.body, node.orelse)  # type: ignore[union-attr]
         return
     later = node.orelse
+    first = _assigned(node.body, context)
     while len(later) == 1 and isinstance(later[0], ast.If):
         # An elif: its arm is one of the ways too.
-        arm = _assigned(later[0].body)
-        for name, value in _assigned(node.body).items():
+        arm = _assigned(later[0].body, context)
+        for name, value in first.items():
             if name in arm:
                 yield Pair(name, value, arm[name])
         later = later[0].orelse
-    first, second = _assigned(node.body), _assigned(later)
+    second = _assigned(later, context)
     for name in sorted(first.keys() | second.keys()):
         one, other = first.get(name), second.get(name)
         if one is not None and other is not None:
@@ -76,16 +77,17 @@ def _with_before(
     name: str, one: ast.expr | None, other: ast.expr | None, node: ast.If, context: FunctionContext
 ) -> Iterator[Pair]:
     """A name that one way assigns only: on the other it keeps what it had."""
-    before = assigned_before(name, node, context)
-    if before is None:
+    bound = value_before(name, node, context)
+    if bound is None:
         return
+    before, value = bound
     loop = None
     if context.parent(before) is not context.parent(node):
         # A loop starts with what was assigned before it: that is one of the types in its first round.
         loop = _loop_between(before, node, context)
-        if loop is None or literal_number(before.value) is None:
+        if loop is None or literal_number(value) is None:
             return
-    yield Pair(name, one or before.value, other or before.value, loop)
+    yield Pair(name, one or value, other or value, loop)
 
 
 def _loop_between(before: ast.stmt, node: ast.stmt, context: FunctionContext) -> ast.stmt | None:
@@ -115,8 +117,9 @@ def _both_returned(node: ast.If, context: FunctionContext) -> Iterator[Pair]:
         yield Pair("what is returned", left, right)
 
 
-def _assigned(body: list[ast.stmt]) -> dict[str, ast.expr]:
-    """The names that a branch gives a value by a plain assignment of its own, with the last one."""
+def _assigned(body: list[ast.stmt], context: FunctionContext) -> dict[str, ast.expr]:
+    """The names that a branch gives a value by a plain assignment of its own, with the last one; of a condition on a
+    Tensor in it, whose ways have one type, either will do."""
     found: dict[str, ast.expr] = {}
     for statement in body:
         if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
@@ -131,6 +134,9 @@ def _assigned(body: list[ast.stmt]) -> dict[str, ast.expr]:
         for node in ast.walk(statement):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                 found.pop(node.id, None)
+        if isinstance(statement, ast.If) and traced_test(statement.test, context):
+            one, other = _assigned(statement.body, context), _assigned(statement.orelse, context)
+            found |= {n: other[n] if literal_number(v) is not None else v for n, v in one.items() if n in other}
     return {} if _leaves(body) else found
 
 

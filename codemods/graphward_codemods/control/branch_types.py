@@ -10,7 +10,7 @@ from graphward.rules.context import FunctionContext
 from graphward.rules.finding import Consequence, Finding
 from graphward.rules.rewrite import Rewrite
 from graphward.rules.rule import Rule
-from graphward.source.fixes import Fix
+from graphward.source.fixes import Applicability, Fix
 from graphward.source.precedence import guarded
 
 from .._python import literal_number
@@ -84,7 +84,8 @@ class BranchTypes(Rule):
             if found is not None:
                 message, consequence, fix = found
                 place = pair.second if pair.second in set(ast.walk(node)) else pair.first
-                yield context.finding(self, place, message, fixes=(fix,), consequence=consequence)
+                fixes = (fix, _both_types(node, context)) if fix.applicability is Applicability.UNSAFE else (fix,)
+                yield context.finding(self, place, message, fixes=fixes, consequence=consequence)
 
 
 def _found(
@@ -98,8 +99,7 @@ def _found(
             continue
         if isinstance(value, ast.Constant) and value.value is None:
             message = f"{pair.what} is a Tensor on one way and None on the other"
-            reason = "not changed by itself: return a Tensor on both ways, and the condition with it"
-            return message, Consequence.FALLBACK, context.rewrite().manual("Give a Tensor on both ways", reason)
+            return message, Consequence.FALLBACK, _with_flag(tensor, pair, node, context)
         if literal_number(value) is not None and kind.tag is Tag.CONSTANT:
             message = f"{pair.what} is a Tensor on one way and a number on the other"
             return message, Consequence.ERROR, _as_tensor(value, tensor, pair, context)
@@ -119,6 +119,33 @@ def _found(
     if one.is_tensor and other.is_tensor:
         return _dtypes(pair, one, other, context)
     return None
+
+
+def _both_types(node: ast.If | ast.IfExp, context: FunctionContext) -> Fix:
+    """What to do where callers need the types as they are."""
+    test = _quoted(node.test, "the condition", context)
+    advice = (
+        f"where what comes after needs the one type or the other: give the same type on both ways, return {test} with "
+        "it, and make the other type of it where the graph is called"
+    )
+    return context.rewrite().manual("Return the condition too", advice)
+
+
+def _with_flag(tensor: ast.expr, pair: Pair, node: ast.If | ast.IfExp, context: FunctionContext) -> Fix:
+    test = _quoted(node.test, "the condition", context)
+    given = _quoted(tensor, "the Tensor", context)
+    name = pair.what if pair.what.isidentifier() else "value"
+    advice = (
+        f"give a Tensor that nobody reads in the place of None, such as `ops.zeros_like(...)` of {given}, and go by "
+        f"{test} where it is asked whether {name} is None; a caller gets both, `{name}, given = ...`, and takes "
+        f"`{name} if given else None`"
+    )
+    return context.rewrite().manual("Give a Tensor on both ways", f"not changed by itself: {advice}")
+
+
+def _quoted(node: ast.expr, else_said: str, context: FunctionContext) -> str:
+    text = context.text(node)
+    return else_said if "\n" in text else f"`{text}`"
 
 
 def _as_tensor(value: ast.expr, tensor: ast.expr, pair: Pair, context: FunctionContext) -> Fix:

@@ -39,6 +39,16 @@ def promoted(first: str | None, second: str | None) -> str | None:
     return None
 
 
+def _met(one: Kind, other: Kind) -> str | None:
+    """The dtype that two Tensors meet in: one of a single element and no dimension gives way to one that has some."""
+    wide = promoted(one.dtype, other.dtype)
+    if one.dtype == other.dtype or wide is None or one.rank == other.rank or 0 not in (one.rank, other.rank):
+        return wide
+    strong = other if one.rank == 0 else one
+    alike = (one.dtype in _FLOATS) is (other.dtype in _FLOATS) and "bool" not in (one.dtype, other.dtype)
+    return (strong.dtype if strong.rank else None) if alike else wide
+
+
 def with_number(dtype: str | None, number: Kind) -> str | None:
     """The dtype of a Tensor combined with a Python number."""
     if dtype is None or dtype in _FLOATS:
@@ -57,7 +67,7 @@ def binary(left: Kind, right: Kind, op: ast.operator | None = None) -> Kind:
     evidence = (left if left.variable else right).evidence
     one, other = (left, right) if left.is_tensor else (right, left)
     if one.is_tensor:
-        dtype = promoted(one.dtype, other.dtype) if other.is_tensor else None
+        dtype = _met(one, other) if other.is_tensor else None
         if other.tag in (Tag.CONSTANT, Tag.SCALAR):
             dtype = with_number(one.dtype, other)
         if op.__class__ is ast.Div and dtype in _INTEGERS:
