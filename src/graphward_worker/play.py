@@ -128,8 +128,7 @@ class Performance:
         number = len(self.result["calls"])
         args, kwargs = self.arguments(variant)
         weights.seed(100 + number)
-        if not self.graph_mode:
-            weights.jump_clock(number)
+        weights.jump_clock(number)
         before = self.watch.count if self.watch else 0
         output = call(*args, **kwargs)
         self.stage = "call"

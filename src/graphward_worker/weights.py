@@ -51,8 +51,8 @@ def tell_apart(cell: Any) -> None:
 
 
 def jump_clock(call: int) -> None:
-    """From now on `time.time()` is that of a run some days later for each call, as if there were time between calls.
-    For the reference: a clock that a graph read once, while compiling, then shows."""
+    """From now on `time.time()` is that of a run some days later for each call, as if there were time between calls:
+    a clock that a graph read once, while compiling, then shows, and one that `__call__` reads is right."""
     if call:
         now, ahead = _NOW, call * _DAYS
         time.time = lambda: now() + ahead

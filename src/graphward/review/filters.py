@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..rules.finding import Consequence
 from ..source.fixes import Applicability
-from ..source.paths import display
 
 if TYPE_CHECKING:
     from .state import Entry
@@ -45,9 +43,8 @@ class Filter:
         named = (f"{name}:{getattr(self, name)}" for name in _FIELDS if getattr(self, name))
         return " ".join((*named, *self.words))
 
-    def passing(self, path: Path, entries: Mapping[str, Entry]) -> list[str]:
-        """The keys of the entries of one file that the list shows."""
-        name = display(path).lower() if self.words else ""
+    def passing(self, name: str, entries: Mapping[str, Entry]) -> list[str]:
+        """The keys of the entries of one file that the list shows. `name` is its path in small letters."""
         words = [word for word in self.words if word not in name]
         named = self.rule or self.consequence or self.fix or self.state
         keys = [key for key, entry in entries.items() if self._takes(entry)] if named else list(entries)

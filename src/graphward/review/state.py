@@ -16,6 +16,7 @@ from operator import attrgetter
 from pathlib import Path
 
 from ..source.fixes import Applicability, Fix
+from ..source.paths import display
 from ..source.text import SourceText
 from ..verify.verdicts import Verdict
 from .filters import Filter
@@ -78,6 +79,11 @@ class Snapshot:
     items: tuple[Item, ...]
 
     @cached_property
+    def name(self) -> str:
+        """The path as people see it, in small letters: what a word of a filter is looked for in."""
+        return display(self.source.path).lower()
+
+    @cached_property
     def by_key(self) -> dict[str, Item]:
         return {item.key: item for item in self.items}
 
@@ -122,7 +128,7 @@ class Snapshot:
 
     def prepare(self) -> None:
         """Find out now what a key press would have to find out of thousands."""
-        for known in (self.by_key, self.safe, self.by_rule, self.crowded):
+        for known in (self.name, self.by_key, self.safe, self.by_rule, self.crowded):
             assert known is not None
 
 
@@ -288,7 +294,7 @@ class FileReview:
         known: tuple[Filter, dict[str, Place]] | None = self.__dict__.get("_visible")
         if known is None or known[0] != chosen:
             path = self.path
-            passing = chosen.passing(path, self.entries) if chosen else self.entries
+            passing = chosen.passing(self.layers[0].snapshot.name, self.entries) if chosen else self.entries
             shown = {key: (path, key) for key in passing}
             known = self.__dict__["_visible"] = (chosen, shown)
         return known[1]
