@@ -12,8 +12,8 @@ from graphward.rules.finding import Consequence, Finding
 from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
-from .._blocks import CannotRewrite, fresh, insert_before
-from .._python import is_later
+from .._blocks import CannotRewrite
+from ._ahead import Part, evaluated_once, take_ahead
 
 
 class ListPop(Rule):
@@ -103,7 +103,7 @@ def _compiles(node: ast.expr, context: FunctionContext) -> bool:
 def _fix(statement: ast.stmt, context: FunctionContext) -> Fix:
     """All that one statement pops is taken out above it, in the order in which it is written."""
     module = context.module
-    head = _evaluated_once(statement)
+    head = evaluated_once(statement)
     inside = [n for n in preorder(*head) if isinstance(n, ast.expr)]
     holders = {n: h for n in inside if not _compiles(n, context) and (h := _popped_list(n)) is not None}
     pops = sorted(holders, key=module.start)
@@ -111,44 +111,8 @@ def _fix(statement: ast.stmt, context: FunctionContext) -> Fix:
     if any(isinstance(n, ast.Name) and n.id in popped and n not in holders.values() for n in inside):
         raise CannotRewrite("the statement reads the list too")
     rewrite = context.rewrite()
-    lines: list[str] = []
-    taken: set[str] = set()
-    for pop in pops:
-        _must_run_once(pop, statement, context)
-        number = 2
-        name = first = fresh(context, "popped")
-        while name in taken:
-            name, number = fresh(context, f"{first}_{number}"), number + 1
-        taken.add(name)
-        lines.append(f"{name} = {context.text(pop)}")
-        rewrite.replace_span(module.start(pop), module.end(pop), name)
-    insert_before(context, rewrite, statement, lines)
+    take_ahead(context, rewrite, statement, [Part(pop, context.text(pop)) for pop in pops], "popped")
     title = "Take it out before"
     if any(isinstance(n, ast.Call) and n not in holders for n in inside):
         return rewrite.unsafe(title, "it is taken out before the rest of the statement is computed")
     return rewrite.safe(title)
-
-
-def _evaluated_once(statement: ast.stmt) -> list[ast.expr]:
-    """The expressions of a statement before which a line can be put: not the blocks in it, not the head of `while`."""
-    if isinstance(statement, ast.While):
-        raise CannotRewrite("the head of a `while` is computed again in each turn")
-    parts = ast.iter_child_nodes(statement)
-    found = [n for n in parts if isinstance(n, ast.expr)]
-    if isinstance(statement, ast.With):
-        found += [i.context_expr for i in statement.items]
-    return found
-
-
-def _must_run_once(pop: ast.expr, statement: ast.stmt, context: FunctionContext) -> None:
-    if is_later(pop, context):
-        raise CannotRewrite("it stands in a lambda or comprehension")
-    node: ast.AST = pop
-    while node is not statement:
-        parent = context.parent(node)
-        assert parent is not None
-        if isinstance(parent, ast.IfExp) and node is not parent.test:
-            raise CannotRewrite("it runs under a condition")
-        if isinstance(parent, ast.BoolOp) and node is not parent.values[0]:
-            raise CannotRewrite("it runs under a condition")
-        node = parent
