@@ -130,16 +130,16 @@ def put_call(context: Place, rewrite: Rewrite, node: ast.expr, call: str) -> Non
 
 
 def remove_statement(
-    context: Place, rewrite: Rewrite, statement: ast.stmt, *, keep_comments: bool = True
+    context: Place, rewrite: Rewrite, statement: ast.stmt, *, keep_comments: bool = True, top: int | None = None
 ) -> None:
-    """Take a statement away, its lines too; the only one of a block becomes `pass`. Its comments stay, unless they went
-    elsewhere with it."""
+    """Take a statement away, its lines too, from line `top` above it on if given; the only one of a block becomes
+    `pass`. Its comments stay, unless they went elsewhere with it."""
     module = context.module
     source = module.source
     if len(siblings(context, statement)) == 1 or not stands_alone(module, statement):
         rewrite.replace_span(module.start(statement), module.end(statement), "pass")
         return
-    first, last = first_line(statement), last_line(statement)
+    first, last = top or first_line(statement), last_line(statement)
     known = comments_of(module) if keep_comments else {}
     indent = indent_of(module, statement)
     kept = "".join(f"{indent}{known[n]}{source.newline}" for n in range(first, last + 1) if n in known)
@@ -164,7 +164,8 @@ def insert_before(context: Place, rewrite: Rewrite, statement: ast.stmt, lines: 
         raise CannotRewrite("nothing can be put before it: it does not start its line")
     indent = indent_of(module, statement)
     newline = module.source.newline
-    rewrite.insert(module.source.offset(first_line(statement), 0), "".join(f"{indent}{x}{newline}" for x in lines))
+    text = "".join(f"{indent if x else ''}{x}{newline}" for x in lines)
+    rewrite.insert(module.source.offset(first_line(statement), 0), text)
 
 
 def starts_line(module: Module, statement: ast.stmt) -> bool:
@@ -175,6 +176,16 @@ def starts_line(module: Module, statement: ast.stmt) -> bool:
     if first != statement.lineno:
         return True
     return not source.utf8[source.offset(first, 0) : module.start(statement)].strip()
+
+
+def lead_parameters(module: Module, node: ast.FunctionDef | ast.Lambda, names: list[str], rewrite: Rewrite) -> None:
+    """Give a function new parameters in front of those that it has, which have other names."""
+    taken = any(isinstance(a, ast.arg) for a in ast.walk(node.args))
+    if isinstance(node, ast.Lambda):
+        rewrite.insert(module.start(node) + len("lambda"), f" {', '.join(names)}{',' if taken else ''}")
+        return
+    start = module.source.utf8.index(b"(", module.start(node) + len("def ")) + 1
+    rewrite.insert(start, ", ".join(names) + (", " if taken else ""))
 
 
 def siblings(context: Place, statement: ast.stmt) -> list[ast.stmt]:

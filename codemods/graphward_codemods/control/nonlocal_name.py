@@ -12,7 +12,7 @@ from graphward.rules.rewrite import Rewrite
 from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
-from .._blocks import CannotRewrite, fresh, own_nodes, stands_alone, starts_line, taken_names
+from .._blocks import CannotRewrite, fresh, lead_parameters, own_nodes, stands_alone, starts_line, taken_names
 from ._order import evaluated_before, is_certain
 
 
@@ -116,7 +116,10 @@ def _handed(node: ast.Nonlocal, context: FunctionContext) -> Rewrite:
     handed = ", ".join(names)
     rewrite = context.rewrite()
     module = context.module
-    _parameters(inner, names, rewrite)
+    if any(isinstance(a, ast.arg) and a.arg in names for a in ast.walk(inner.node.args)):
+        raise CannotRewrite("a parameter has that name")
+    assert isinstance(inner.node, ast.FunctionDef)
+    lead_parameters(module, inner.node, names, rewrite)
     source = module.source
     start = source.offset(node.lineno, 0)
     end = source.offset(node.end_lineno or node.lineno, 0) + len(source.line_bytes(node.end_lineno or node.lineno))
@@ -153,17 +156,6 @@ def _calls(inner: FunctionInfo, outer: FunctionInfo) -> list[ast.Call]:
                 raise CannotRewrite(f"{inner.name} is called in a further function")
             found.append(call)
     return found
-
-
-def _parameters(inner: FunctionInfo, names: list[str], rewrite: Rewrite) -> None:
-    module = inner.module
-    data = module.source.utf8
-    arguments = inner.node.args
-    taken = {a.arg for a in ast.walk(arguments) if isinstance(a, ast.arg)}
-    if taken & set(names):
-        raise CannotRewrite("a parameter has that name")
-    start = data.index(b"(", module.start(inner.node) + len("def ")) + 1
-    rewrite.insert(start, ", ".join(names) + (", " if taken else ""))
 
 
 def _append(last: ast.stmt, text: str, context: FunctionContext, rewrite: Rewrite) -> None:
