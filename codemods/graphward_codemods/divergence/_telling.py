@@ -20,6 +20,9 @@ _RESHAPES = frozenset(
 _CASTS = frozenset({"astype", "to", "float", "cast", "type", "type_as"})
 # Views that undo themselves with the same arguments.
 _SWAPS = frozenset({"swapaxes", "swapdims", "t"})
+_MOVES = frozenset({"movedim", "moveaxis"})
+# Views of `mindspore.mint` that a graph fails to write into.
+_READ_ONLY = frozenset({"transpose", "permute", "swapaxes", "narrow", "split", "chunk", "unbind", "select", "t"})
 
 
 class CannotTell(Exception):
@@ -38,14 +41,15 @@ def update_of(context: FunctionContext, statement: ast.stmt, name: str, holder: 
         text = undone(context, own, name, holder.name)
         if text is not None:
             return text
-    if other is not None and _base(other) == name and definition(function, name, statement) is not other:
+    if other is not None and viewed(context, other) == name and definition(function, name, statement) is not other:
         return f"{holder.name} = {context.text(other)}"
     raise CannotTell(f"how {holder.name} follows from {name} is not plain")
 
 
 def undone(context: FunctionContext, made: ast.expr, name: str, base: str) -> str | None:
-    """`made` is a view of `base` under the name `name`: the statement that writes it back, where that is known."""
-    if _base(made) != base:
+    """`made` is a view of `base` under the name `name`: the statement that writes it back, where that is known.
+    Raises CannotTell where no statement can help."""
+    if viewed(context, made) != base:
         return None
     if isinstance(made, ast.Subscript):
         return f"{context.text(made)} = {name}"
@@ -53,15 +57,22 @@ def undone(context: FunctionContext, made: ast.expr, name: str, base: str) -> st
         return f"{base} = {name}.{made.attr}"
     if not isinstance(made, ast.Call):
         return None
-    method = made.func.attr if isinstance(made.func, ast.Attribute) else context.text(made.func)
+    resolved = context.resolve(made.func)
+    method = (resolved or context.text(made.func)).rpartition(".")[2]
+    if method in _READ_ONLY and resolved == f"mindspore.mint.{method}":
+        raise CannotTell(f"a graph cannot write into a view that {context.text(made.func)} makes")
     if method in _RESHAPES:
         return f"{base} = {name}.reshape({base}.shape)"
-    is_method = isinstance(made.func, ast.Attribute) and context.resolve(made.func) is None
+    is_method = isinstance(made.func, ast.Attribute) and resolved is None
     arguments = made.args if is_method else made.args[1:]
     if method in _CASTS:
         return f"{base} = {name}.astype({base}.dtype)"
+    if made.keywords:
+        return None
     if method in _SWAPS:
         return f"{base} = {name}.{method}({', '.join(map(context.text, arguments))})"
+    if method in _MOVES and len(arguments) == 2:
+        return f"{base} = {name}.movedim({context.text(arguments[1])}, {context.text(arguments[0])})"
     axes = _axes(arguments)
     if method in ("transpose", "permute") and axes is not None:
         back = [axes.index(i) for i in range(len(axes))]
@@ -86,18 +97,15 @@ def definition(function: FunctionInfo, name: str, before: ast.stmt) -> ast.expr 
     return found
 
 
-def _base(node: ast.expr) -> str | None:
+def viewed(context: FunctionContext, node: ast.expr) -> str | None:
     """The variable that a view is taken of."""
-    if isinstance(node, (ast.Subscript, ast.Attribute)) and isinstance(node.value, ast.Name):
-        return node.value.id
-    if isinstance(node, ast.Call):
-        if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
-            if node.args and isinstance(node.args[0], ast.Name) and node.func.value.id in ("ops", "mint", "ms"):
-                return node.args[0].id
-            return node.func.value.id
-        if node.args and isinstance(node.args[0], ast.Name):
-            return node.args[0].id
-    return None
+    base = None
+    if isinstance(node, (ast.Subscript, ast.Attribute)):
+        base = node.value
+    elif isinstance(node, ast.Call):
+        of_method = isinstance(node.func, ast.Attribute) and context.resolve(node.func) is None
+        base = node.func.value if of_method else node.args[0] if node.args else None  # type: ignore[attr-defined]
+    return base.id if isinstance(base, ast.Name) else None
 
 
 def told(context: FunctionContext, statement: ast.stmt, name: str) -> set[str]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from graphward.analysis.names import statements
-from graphward.analysis.ownership import Holder, ownership
+from graphward.analysis.ownership import VIEW_ATTRIBUTES, Holder, ownership
 from graphward.rules.context import FunctionContext
 from graphward.rules.finding import Consequence, Finding
 from graphward.rules.rewrite import Rewrite
@@ -15,8 +16,11 @@ from graphward.source.fixes import Fix
 
 from .._blocks import CannotRewrite, fresh, insert_before
 from .._python import literal_number
-from ._telling import CannotTell, argument_kept_in, definition, told, undone, update_of
+from ._telling import CannotTell, argument_kept_in, definition, told, undone, update_of, viewed
 from ._writes import insert_after, named, seen_by
+
+# Views whose writes reach what they are taken of in the graph as well.
+_SHARED_IN_THE_GRAPH = frozenset({"mindspore.mint.unsqueeze"})
 
 
 class TensorWrite(Rule):
@@ -25,7 +29,8 @@ class TensorWrite(Rule):
     ## What it finds
 
     `x[0] = v` and `x[0] += v` in a graph region where `x` is an argument, or shares its memory with a variable that is
-    read afterwards: a second name, a view (slice, `reshape`, `transpose`, `split`...), what a view was taken of.
+    read afterwards: a second name, a view (slice, `reshape`, `transpose`, `split`...), what a view was taken of, also
+    where the view has no name (`x.T[0] = v`, `x.view(-1)[0] = v`, `x[1:][0] = v`).
     A write into a Tensor that nobody else sees is left alone, and so is one into a Parameter.
 
     ## Why
@@ -70,9 +75,8 @@ class TensorWrite(Rule):
 
     def visit(self, node: ast.AST, context: FunctionContext) -> Iterable[Finding]:
         assert isinstance(node, (ast.Assign, ast.AugAssign))
-        for base in _written(node):
-            name = base.id if isinstance(base, ast.Name) else None
-            holders = _holders(context, node, base, name)
+        for base in _written(context, node):
+            holders = _holders(context, node, base)
             if holders:
                 others = named(holders)
                 message = f"the write into {context.text(base)} reaches {others} in PyNative, and not in the graph"
@@ -80,26 +84,50 @@ class TensorWrite(Rule):
                 yield context.finding(self, node, message, evidence=(context.kind(base).evidence,), fixes=fixes)
 
 
-def _written(node: ast.Assign | ast.AugAssign) -> Iterator[ast.expr]:
-    """What the items are written into: a variable, or an item of one."""
+def _written(context: FunctionContext, node: ast.Assign | ast.AugAssign) -> Iterator[ast.expr]:
+    """What the items are written into: a variable, an item of a container, or a view that has no name."""
     for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-        if isinstance(target, ast.Subscript):
-            base = target.value
-            if isinstance(base, ast.Name) or (isinstance(base, ast.Subscript) and isinstance(base.value, ast.Name)):
-                yield base
+        if not isinstance(target, ast.Subscript):
+            continue
+        base = target.value
+        while isinstance(base, ast.Subscript) and _written_through(context, base):
+            base = base.value
+        if isinstance(base, (ast.Name, ast.Call)) or _is_view(context, base) or _item_of(context, base) is not None:
+            yield base
 
 
-def _holders(context: FunctionContext, node: ast.stmt, base: ast.expr, name: str | None) -> list[Holder]:
+def _written_through(context: FunctionContext, node: ast.Subscript) -> bool:
+    """Whether `node[...] = v` writes into what `node` is an item of, in the graph too: `x[0][1] = v` does, as with
+    tuples and lists of numbers; `x[0:1][0] = v` and `x[t][0] = v`, where `t` is a Tensor, do not."""
+    index = context.kind(node.slice)
+    plain = not (index.is_tensor and index.certain)
+    return plain and not _is_view(context, node) and context.kind(node.value).is_tensor
+
+
+def _is_view(context: FunctionContext, node: ast.expr) -> bool:
+    """Whether an attribute or a slice is a view that the graph makes a Tensor of its own."""
+    if isinstance(node, ast.Attribute):
+        return node.attr in VIEW_ATTRIBUTES and context.kind(node.value).is_tensor
+    return isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice) and context.kind(node.value).is_tensor
+
+
+def _item_of(context: FunctionContext, node: ast.expr) -> str | None:
+    """The container that `node` is an item of."""
+    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
+        return None if context.kind(node.value).is_tensor else node.value.id
+    return None
+
+
+def _holders(context: FunctionContext, node: ast.stmt, base: ast.expr) -> list[Holder]:
     kind = context.kind(base)
     if not kind.is_tensor or (not kind.certain and not _looks_like_a_tensor(node)):
         return []
-    if name is None:
-        assert isinstance(base, ast.Subscript)
-        if context.kind(base.value).is_tensor:
-            return []  # `x[0][1] = v` writes into x in both modes
     own = ownership(context.inference, context.function)
-    container = None if name else base.value.id  # type: ignore[attr-defined]
-    found = seen_by(context, node, own.value(base), name or container, views=True)
+    name = base.id if isinstance(base, ast.Name) else None
+    made = definition(context.function, name, node) if name else base
+    if isinstance(made, ast.Call) and context.resolve(made.func) in _SHARED_IN_THE_GRAPH:
+        return []
+    found = seen_by(context, node, own.value(base), name or _item_of(context, base), views=True)
     known = told(context, node, name) if name else set()
     found = [h for h in found if h.name not in known]
     if known and any(_is_argument(context, node, k) for k in known):
@@ -137,8 +165,10 @@ def _is_parameter(context: FunctionContext, holder: Holder) -> bool:
 
 def _fixes(context: FunctionContext, node: ast.stmt, base: ast.expr, holders: list[Holder]) -> tuple[Fix, ...]:
     try:
-        if not isinstance(base, ast.Name):
+        if _item_of(context, base) is not None:
             raise CannotTell("the written Tensor is an item of a container")
+        if not isinstance(base, ast.Name):
+            return (_name_the_view(context, node, base, holders),)
         fixes = [_bring_up_to_date(context, node, base.id, holders)]
     except (CannotTell, CannotRewrite) as reason:
         advice = (
@@ -150,6 +180,37 @@ def _fixes(context: FunctionContext, node: ast.stmt, base: ast.expr, holders: li
         copy = _copy_first(context, node, base.id)
         fixes += [copy] if copy else []
     return tuple(fixes)
+
+
+def _name_the_view(context: FunctionContext, node: ast.stmt, base: ast.expr, holders: list[Holder]) -> Fix:
+    """Write into a view under a name of its own, and what it is a view of follows from that."""
+    root = viewed(context, base)
+    state = ownership(context.inference, context.function).before.get(node)
+    if root is None or state is None or root not in state.names:
+        raise CannotTell(f"{context.text(base)} is a view of more than a variable")
+    if any(h.kind in ("attribute", "global") for h in holders):
+        raise CannotTell(f"{named(holders)} is written to: make it a Parameter")
+    rewrite = context.rewrite()
+    view = fresh(context, f"{root}_view")
+    back = undone(context, base, view, root)
+    if back is None:
+        raise CannotTell(f"how {root} follows from {context.text(base)} is not plain")
+    target, _, value = back.partition(" = ")
+    held = state.names[root].objects
+    for holder in (h for h in holders if h.kind == "argument"):
+        if not any(s.kind == "argument" and s.name == holder.name for s in held):
+            raise CannotTell(f"{root} is a view of the caller's {holder.name}")
+        # Items of the argument that are written back are found, and told to the caller, as any others.
+        back = _assign(rewrite, root, value) if target == root else back
+    updates = [back]
+    for holder in (h for h in holders if h.kind == "variable" and h.name != root):
+        same = bool(state.names[holder.name].objects & held)
+        updates.append(update_of(context, node, root, replace(holder, same=same)))
+    insert_before(context, rewrite, node, [f"{view} = {context.text(base)}"])
+    rewrite.replace_span(context.module.start(base), context.module.end(base), view)
+    insert_after(context, rewrite, node, updates)
+    reason = "the write gets a name, and the others follow from it; the gradient through it may be counted differently"
+    return rewrite.unsafe(f"Bring {named(holders)} up to date", reason)
 
 
 def _bring_up_to_date(context: FunctionContext, node: ast.stmt, name: str, holders: list[Holder]) -> Fix:
@@ -189,9 +250,9 @@ def _write_argument(context: FunctionContext, name: str, parameter: str) -> Fix:
     writes = [
         s for s in statements(context.function.node.body)
         if isinstance(s, (ast.Assign, ast.AugAssign))
-        for base in _written(s)
+        for base in _written(context, s)
         if isinstance(base, ast.Name) and base.id == name
-        and any(h.kind == "argument" and h.same for h in _holders(context, s, base, name))
+        and any(h.kind == "argument" and h.same for h in _holders(context, s, base))
     ]  # fmt: skip
     insert_before(context, rewrite, _outermost_loop(context, writes[0]), [f"{keeper} = {name}"])
     for statement in writes:

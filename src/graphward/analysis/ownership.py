@@ -28,11 +28,18 @@ _VIEWS = frozenset(
     {"reshape", "view", "transpose", "permute", "swapaxes", "swapdims", "squeeze", "expand_dims", "unsqueeze",
      "flatten", "ravel", "broadcast_to", "expand", "expand_as", "split", "chunk", "unbind", "unstack", "narrow",
      "select", "diagonal", "astype", "to", "float", "view_as", "reshape_as", "t", "movedim", "moveaxis", "type", "cast",
-     "tensor_split", "hsplit", "strided_slice", "slice", "Tensor", "tensor"}
+     "tensor_split", "hsplit", "vsplit", "dsplit", "adjoint", "strided_slice", "slice", "Tensor", "tensor"}
 )  # fmt: skip
 # The function `flatten` copies, its method does not.
 _COPYING_FUNCTIONS = frozenset({"mindspore.ops.flatten", "mindspore.ops.select"})
-_VIEW_ATTRIBUTES = frozenset({"T", "mT", "H"})
+VIEW_ATTRIBUTES = frozenset({"T", "mT", "H"})
+# Views whose items stand in another order than their memory, and those that copy such a Tensor. Measured likewise.
+_SCATTERING = frozenset(
+    {"transpose", "permute", "swapaxes", "swapdims", "t", "movedim", "moveaxis", "broadcast_to", "expand", "expand_as"}
+)  # fmt: skip
+_GATHERING = frozenset(
+    {"reshape", "view", "view_as", "reshape_as", "flatten", "ravel", "contiguous", "astype", "to", "float", "type"}
+)  # fmt: skip
 _CONTAINERS = frozenset({Tag.SEQUENCE, Tag.DICT})
 _ADDERS = frozenset({"append", "insert", "extend", "add", "setdefault"})
 _MAX_DEPTH = 4
@@ -159,6 +166,7 @@ class Ownership:
             stack += held.objects
         return False
 
+
 def reads_later(function: FunctionInfo, statement: ast.stmt, name: str) -> bool:
     """Whether the value that `name` has after `statement` may be read: later on, in the next round of a loop around it,
     or by a nested function."""
@@ -261,6 +269,7 @@ class _Run:
         self._inference, self._found, self._depth = inference, found, depth
         self._function = found.function
         self._made: set[ast.AST] = set()
+        self._scattered: set[Source] = set()
 
     def run(self) -> None:
         names = {}
@@ -392,6 +401,13 @@ class _Run:
         made = self._new(node, state)
         return Value(frozenset({made}), base.memory | {made})
 
+    def _scattering(self, node: ast.AST, base: Value, state: _State) -> Value:
+        """A view in another order than the memory; one of such a view may be in order again."""
+        view = self._view(node, base, state)
+        if not base.objects & self._scattered:
+            self._scattered |= view.objects
+        return view
+
     def _load(self, name: str, state: _State) -> Value:
         if name in state.names:
             return state.names[name]
@@ -444,8 +460,8 @@ class _Run:
         if isinstance(base, ast.Name) and base.id == self._function.receiver:
             return _of(Source("attribute", f"{base.id}.{node.attr}"))
         held = self._value(base, state)
-        if node.attr in _VIEW_ATTRIBUTES:
-            return self._view(node, held, state)
+        if node.attr in VIEW_ATTRIBUTES:
+            return self._scattering(node, held, state)
         return _of(self._new(node, state))
 
     def _subscript(self, node: ast.Subscript, state: _State) -> Value:
@@ -457,6 +473,8 @@ class _Run:
             return _of(made)
         if self._is_container(node.value):
             return self._item(node.value, base, state) or _of(self._new(node, state))
+        if _is_column(node.slice):
+            return self._scattering(node, base, state)
         return self._view(node, base, state)
 
     def _item(self, node: ast.expr, holder: Value, state: _State) -> Value:
@@ -499,8 +517,12 @@ class _Run:
         if resolved.startswith("mindspore.") or (
             isinstance(callee, ast.Attribute) and self._inference.kind(self._function, callee.value).is_tensor
         ):
+            if name in _GATHERING and operand.objects and operand.objects <= self._scattered:
+                return _of(self._new(node, state))
             if name in _SAME:
                 return operand
+            if name in _SCATTERING:
+                return self._scattering(node, operand, state)
             if name in _VIEWS:
                 return self._view(node, operand, state)
         elif method in _ADDERS:
@@ -565,6 +587,14 @@ def _union(values: list[Value]) -> Value:
     for value in values:
         result |= value
     return result
+
+
+def _is_column(index: ast.expr) -> bool:
+    """Whether an index takes a part out of each item of the first dimension."""
+    if not isinstance(index, ast.Tuple) or not all(isinstance(e, ast.Slice) for e in index.elts):
+        return False
+    whole = [isinstance(e, ast.Slice) and not (e.lower or e.upper or e.step) for e in index.elts]
+    return whole[0] and not all(whole)
 
 
 def _leaves(body: list[ast.stmt]) -> bool:
