@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from graphward.rules.context import FunctionContext
+from graphward.rules.rewrite import Rewrite
 
-from .._blocks import siblings
+from .._blocks import CannotRewrite, indent_of, insert_before, remove_statement, replace_statement, siblings
 from .._python import literal_number
 from ._traced import assigned_before, traced_test, value_before
 
@@ -28,7 +29,7 @@ class Pair:
 
 def pairs(node: ast.If | ast.IfExp, context: FunctionContext) -> Iterator[Pair]:
     """The pairs of a condition; of tuples written out on both ways, those of their elements."""
-    for pair in _pairs(node, context):
+    for pair in whole_pairs(node, context):
         yield from _spread(pair)
 
 
@@ -43,7 +44,8 @@ def _spread(pair: Pair) -> Iterator[Pair]:
     yield pair
 
 
-def _pairs(node: ast.If | ast.IfExp, context: FunctionContext) -> Iterator[Pair]:
+def whole_pairs(node: ast.If | ast.IfExp, context: FunctionContext) -> Iterator[Pair]:
+    """The pairs of a condition, tuples as one value."""
     if isinstance(node, ast.IfExp):
         parent = context.parent(node)
         named = isinstance(parent, ast.Assign) and len(parent.targets) == 1 and isinstance(parent.targets[0], ast.Name)
@@ -160,3 +162,31 @@ def _leaves(body: list[ast.stmt]) -> bool:
 
 def _returned(body: list[ast.stmt]) -> ast.expr | None:
     return body[-1].value if body and isinstance(body[-1], ast.Return) else None
+
+
+def keep_condition(
+    pair: Pair, node: ast.If | ast.IfExp, chosen: str, context: FunctionContext, rewrite: Rewrite
+) -> None:
+    """Leave the condition in `chosen` in the place of the choice, and the choice away. Raises CannotRewrite."""
+    test = context.text(node.test)
+    if "\n" in test:
+        raise CannotRewrite("the condition runs over several lines")
+    statement = context.statement(node)
+    line = f"{chosen} = {test}"
+    if isinstance(node, ast.IfExp):
+        replace_statement(context, rewrite, statement, [indent_of(context.module, statement) + line])
+        return
+    assignments = [context.statement(v) for v in (pair.first, pair.second)]
+    outside = [s for s in assignments if s not in (*node.body, *node.orelse)]
+    if len(outside) > 1 or any(isinstance(s, ast.If) for s in node.orelse):
+        raise CannotRewrite("there are more than two ways")
+    if len(node.body) <= 1 and len(node.orelse) <= 1:
+        replace_statement(context, rewrite, node, [indent_of(context.module, node) + line])
+    else:
+        insert_before(context, rewrite, node, [line])
+        rewrite.replace(node.test, chosen, node)
+        for assignment in assignments:
+            if assignment not in outside:
+                remove_statement(context, rewrite, assignment)
+    for assignment in outside:
+        remove_statement(context, rewrite, assignment)

@@ -10,13 +10,12 @@ from graphward.analysis.module import FunctionInfo
 from graphward.analysis.names import Names
 from graphward.rules.context import FunctionContext
 from graphward.rules.finding import Consequence, Finding
-from graphward.rules.rewrite import Rewrite
 from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
-from .._blocks import CannotRewrite, fresh, indent_of, insert_before, remove_statement, replace_statement
+from .._blocks import CannotRewrite, fresh
 from ._traced import traced_test
-from ._ways import Pair, pairs
+from ._ways import Pair, keep_condition, pairs
 
 _CALLED = (ast.Name, ast.Attribute, ast.Lambda)
 # Layers that are one operator, and nothing else, in the graph.
@@ -134,7 +133,7 @@ def _fix(pair: Pair, node: ast.If | ast.IfExp, context: FunctionContext) -> Fix:
         chosen = fresh(context, f"chosen_{pair.what}")
         for call in calls:
             rewrite.replace(call, _call(call, pair, chosen, context), context.parent(call))
-        _keep_condition(pair, node, chosen, context, rewrite)
+        keep_condition(pair, node, chosen, context, rewrite)
     except CannotRewrite as problem:
         advice = "call the function in each of the branches, and go on with what it returns"
         return context.rewrite().manual(title, f"not changed by itself: {problem}; {advice}")
@@ -173,31 +172,3 @@ def _calls(pair: Pair, node: ast.If | ast.IfExp, context: FunctionContext) -> li
     if not calls or any(id(call) in inside for call in calls):
         raise CannotRewrite(f"no plain call of {pair.what} is seen")
     return calls
-
-
-def _keep_condition(
-    pair: Pair, node: ast.If | ast.IfExp, chosen: str, context: FunctionContext, rewrite: Rewrite
-) -> None:
-    """Leave the condition in `chosen` in the place of the choice. Raises CannotRewrite."""
-    test = context.text(node.test)
-    if "\n" in test:
-        raise CannotRewrite("the condition runs over several lines")
-    statement = context.statement(node)
-    line = f"{chosen} = {test}"
-    if isinstance(node, ast.IfExp):
-        replace_statement(context, rewrite, statement, [indent_of(context.module, statement) + line])
-        return
-    assignments = [context.statement(v) for v in (pair.first, pair.second)]
-    outside = [s for s in assignments if s not in (*node.body, *node.orelse)]
-    if len(outside) > 1 or any(isinstance(s, ast.If) for s in node.orelse):
-        raise CannotRewrite("there are more than two ways")
-    if len(node.body) <= 1 and len(node.orelse) <= 1:
-        replace_statement(context, rewrite, node, [indent_of(context.module, node) + line])
-    else:
-        insert_before(context, rewrite, node, [line])
-        rewrite.replace(node.test, chosen, node)
-        for assignment in assignments:
-            if assignment not in outside:
-                remove_statement(context, rewrite, assignment)
-    for assignment in outside:
-        remove_statement(context, rewrite, assignment)
