@@ -201,6 +201,21 @@ def test_without_color_no_color_code_is_sent(net: Path, project: Path):
     terminal.kill()
 
 
+def test_on_a_light_background_no_text_is_white_and_nothing_is_painted_dark(net: Path, project: Path):
+    terminal = Terminal("review", folder=project, COLORFGBG="0;15")
+    terminal.until("5 findings", "q quit")
+    terminal.type("ynj?")
+    terminal.until("Keys (Esc closes)")
+    _, _, screen = terminal.raw.partition(b"\x1b[?1049h")  # the progress bar before it is Rich's
+    parts = [part.split(b"m")[0] for part in screen.split(b"\x1b[")[1:] if b"m" in part]
+    sent = [[int(code or 0) for code in part.split(b";")] for part in parts if part.replace(b";", b"").isdigit()]
+    assert any(code in (31, 32) for codes in sent for code in codes)  # colors are used
+    # The terminal knows its background: only its own sixteen colors go on it, but those that are lost on white.
+    lost = {30, 37, 97, 38, 48, *range(40, 48), *range(100, 108)}
+    assert not [codes for codes in sent if lost.intersection(codes)]
+    terminal.kill()
+
+
 @pytest.mark.skipif(not os.environ.get("GRAPHWARD_TEST_PYTHON"), reason="needs an interpreter with MindSpore")
 def test_a_region_is_proven_in_the_background(project: Path):
     text = "from mindspore import Tensor, nn\n\n\nclass Net(nn.Cell):\n"
@@ -244,6 +259,28 @@ def test_a_patch_and_a_report_instead_of_written_files(net: Path, project: Path)
     assert "- **rejected** line 8 `GW310`" in (project / "out.md").read_text(encoding="utf-8")
     subprocess.run(["git", "apply", "out.diff"], cwd=project, check=True)
     assert net.read_text(encoding="utf-8") == NET.replace("x.transpose(0, 1)", "x.swapaxes(0, 1)")
+
+
+def test_a_patch_replaces_an_older_one(net: Path, project: Path):
+    (project / "out.diff").write_text("an older patch\n" * 100, encoding="utf-8")
+    command = [*COMMAND, "review", "--plain", "--patch", "out.diff"]
+    subprocess.run(command, cwd=project, input="y\nq\n", capture_output=True, text=True)
+    assert "an older patch" not in (project / "out.diff").read_text(encoding="utf-8")
+    subprocess.run(["git", "apply", "out.diff"], cwd=project, check=True)
+    assert "x.swapaxes(0, 1)" in net.read_text(encoding="utf-8")
+
+
+def test_fresh_asks_everything_again(net: Path, project: Path):
+    def asked(*arguments: str, answers: str) -> str:
+        command = [*COMMAND, "review", "--plain", *arguments]
+        return subprocess.run(command, cwd=project, input=answers, capture_output=True, text=True).stdout
+
+    asked(answers="n\nn\nq\n")
+    again = asked(answers="q\n")
+    assert "2 earlier decisions hold." in again and "(3/5)" in again
+    for arguments in (("--fresh",), ()):  # what is forgotten stays so
+        told = asked(*arguments, answers="q\n")
+        assert "earlier" not in told and "(1/5)" in told
 
 
 def test_what_cannot_be_is_exit_status_2(net: Path, project: Path):
