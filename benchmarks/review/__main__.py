@@ -87,7 +87,9 @@ def filters(terminal: Terminal) -> list[tuple[str, list[float]]]:
         terminal.rest(0.5)
         away.append(terminal.answer(ESCAPE) * 1000)
     # The least that a taken filter costs: the window goes away, and the list stays as it is.
-    return [("filter, no change", floor), ("first text filter", taken[:1]), ("filter", taken[1:]), ("filter away", away)]
+    return [
+        ("filter, no change", floor), ("first text filter", taken[:1]), ("filter", taken[1:]), ("filter away", away)
+    ]  # fmt: skip
 
 
 def main() -> None:
