@@ -23,6 +23,8 @@ _SWAPS = frozenset({"swapaxes", "swapdims", "t"})
 _MOVES = frozenset({"movedim", "moveaxis"})
 # Views of `mindspore.mint` that a graph fails to write into.
 _READ_ONLY = frozenset({"transpose", "permute", "swapaxes", "narrow", "split", "chunk", "unbind", "select", "t"})
+# Views whose writes reach what they are taken of in the graph as well.
+SHARED_IN_THE_GRAPH = frozenset({"mindspore.mint.unsqueeze"})
 
 
 class CannotTell(Exception):
@@ -78,6 +80,14 @@ def undone(context: FunctionContext, made: ast.expr, name: str, base: str) -> st
         back = [axes.index(i) for i in range(len(axes))]
         return f"{base} = {name}.{method}({', '.join(map(str, back))})"
     return None
+
+
+def is_reshaped(context: FunctionContext, node: ast.expr) -> bool:
+    """Whether a call gives the same items under another shape."""
+    if not isinstance(node, ast.Call):
+        return False
+    method = (context.resolve(node.func) or context.text(node.func)).rpartition(".")[2]
+    return method in _RESHAPES and method != "stop_gradient" and context.resolve(node.func) not in SHARED_IN_THE_GRAPH
 
 
 def _axes(arguments: list[ast.expr]) -> list[int] | None:

@@ -16,11 +16,18 @@ from graphward.source.fixes import Fix
 
 from .._blocks import CannotRewrite, fresh, insert_before
 from .._python import literal_number
-from ._telling import CannotTell, argument_kept_in, definition, told, undone, update_of, viewed
+from ._telling import (
+    SHARED_IN_THE_GRAPH,
+    CannotTell,
+    argument_kept_in,
+    definition,
+    is_reshaped,
+    told,
+    undone,
+    update_of,
+    viewed,
+)
 from ._writes import insert_after, named, seen_by
-
-# Views whose writes reach what they are taken of in the graph as well.
-_SHARED_IN_THE_GRAPH = frozenset({"mindspore.mint.unsqueeze"})
 
 
 class TensorWrite(Rule):
@@ -31,6 +38,7 @@ class TensorWrite(Rule):
     `x[0] = v` and `x[0] += v` in a graph region where `x` is an argument, or shares its memory with a variable that is
     read afterwards: a second name, a view (slice, `reshape`, `transpose`, `split`...), what a view was taken of, also
     where the view has no name (`x.T[0] = v`, `x.view(-1)[0] = v`, `x[1:][0] = v`).
+    `w.copy_(v)` where `w` is a reshaped view is such a write too.
     A write into a Tensor that nobody else sees is left alone, and so is one into a Parameter.
 
     ## Why
@@ -70,17 +78,23 @@ class TensorWrite(Rule):
     code = "GW902"
     name = "tensor-write"
     consequence = Consequence.DIVERGENCE
-    triggers = (b"]",)
-    nodes = (ast.Assign, ast.AugAssign)
+    triggers = (b"]", b".copy_(")
+    nodes = (ast.Assign, ast.AugAssign, ast.Call)
+    names = frozenset({"copy_"})
 
     def visit(self, node: ast.AST, context: FunctionContext) -> Iterable[Finding]:
-        assert isinstance(node, (ast.Assign, ast.AugAssign))
-        for base in _written(context, node):
-            holders = _holders(context, node, base)
+        found: list[tuple[ast.expr, list[Holder]]] = []
+        statement = context.statement(node)
+        if isinstance(node, (ast.Assign, ast.AugAssign)):
+            found += [(base, _holders(context, node, base)) for base in _written(context, node)]
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and isinstance(statement, ast.Expr):
+            base = node.func.value
+            found += [(base, _seeing_the_copy(context, statement, base))] if statement.value is node else []
+        for base, holders in found:
             if holders:
                 others = named(holders)
                 message = f"the write into {context.text(base)} reaches {others} in PyNative, and not in the graph"
-                fixes = _fixes(context, node, base, holders)
+                fixes = _fixes(context, statement, base, holders)
                 yield context.finding(self, node, message, evidence=(context.kind(base).evidence,), fixes=fixes)
 
 
@@ -125,7 +139,7 @@ def _holders(context: FunctionContext, node: ast.stmt, base: ast.expr) -> list[H
     own = ownership(context.inference, context.function)
     name = base.id if isinstance(base, ast.Name) else None
     made = definition(context.function, name, node) if name else base
-    if isinstance(made, ast.Call) and context.resolve(made.func) in _SHARED_IN_THE_GRAPH:
+    if isinstance(made, ast.Call) and context.resolve(made.func) in SHARED_IN_THE_GRAPH:
         return []
     found = seen_by(context, node, own.value(base), name or _item_of(context, base), views=True)
     known = told(context, node, name) if name else set()
@@ -133,6 +147,19 @@ def _holders(context: FunctionContext, node: ast.stmt, base: ast.expr) -> list[H
     if known and any(_is_argument(context, node, k) for k in known):
         found = [h for h in found if h.kind != "argument"]
     return [h for h in found if not (h.kind == "attribute" and _is_parameter(context, h))]
+
+
+def _seeing_the_copy(context: FunctionContext, statement: ast.Expr, base: ast.expr) -> list[Holder]:
+    """Who sees `base.copy_(...)`, where `base` is a view in the order of its memory. Other views PyNative on the CPU
+    refuses, or leaves as they are; a second name for the Tensor itself is written in the graph too."""
+    name = base.id if isinstance(base, ast.Name) else None
+    made = definition(context.function, name, statement) if name else base
+    if not context.kind(base).is_tensor or made is None or not is_reshaped(context, made):
+        return []
+    own = ownership(context.inference, context.function)
+    known = told(context, statement, name) if name else set()
+    found = seen_by(context, statement, own.value(base), name, views=True)
+    return [h for h in found if not h.same and h.name not in known]
 
 
 def _looks_like_a_tensor(node: ast.stmt) -> bool:
