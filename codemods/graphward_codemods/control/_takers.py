@@ -1,5 +1,5 @@
-"""What takes a number that a Tensor chooses for another one: bounds of slices, and arguments of operators that decide
-a shape."""
+"""What takes a number that a Tensor chooses for another one: bounds of slices, indices, and arguments of operators that
+decide a shape."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ def _at(first: int, last: int, *names: str) -> _Arguments:
 
 
 _ALL = 99
+_INDEX = "an index"
 _AXIS = ("axis", "dim")
 # Each measured: the number behind `else` is taken. `mint.narrow`, `mint.permute`, `mint.broadcast_to`, `ops.full`,
 # `ops.arange`, `ops.gather`, `ops.cat` and many others take the right one.
@@ -55,7 +56,7 @@ _PRIMITIVES = {
 
 @dataclass(frozen=True)
 class Taker:
-    """`node` is the slice or the call, `place` the expression in it that has the number or is computed from it, and
+    """`node` is the subscript or the call, `place` the expression in it that has the number or is computed from it, and
     `name` how people call what takes it. `negated`: a minus stands before it. `named`: how many variables it went
     through."""
 
@@ -66,12 +67,16 @@ class Taker:
     named: int = 0
 
     @property
+    def is_index(self) -> bool:
+        return self.name == _INDEX
+
+    @property
     def is_slice(self) -> bool:
-        return isinstance(self.node, ast.Subscript)
+        return isinstance(self.node, ast.Subscript) and not self.is_index
 
     @property
     def is_target(self) -> bool:
-        """Whether a slice is written to."""
+        """Whether a slice or an element is written to."""
         return isinstance(self.node, ast.Subscript) and not isinstance(self.node.ctx, ast.Load)
 
     @property
@@ -97,6 +102,8 @@ def takers(node: ast.expr, context: FunctionContext, depth: int = 0, negated: bo
             holder = context.parent(holder)
         if isinstance(holder, ast.Subscript) and context.kind(holder.value).is_tensor:
             yield Taker(holder, node, "a slice", negated, depth)
+    elif isinstance(parent, ast.Subscript) and part is parent.slice and context.kind(parent.value).is_tensor:
+        yield Taker(parent, node, _INDEX, negated, depth)
     elif isinstance(parent, ast.Call):
         name = _takes(parent, part, context)
         if name:

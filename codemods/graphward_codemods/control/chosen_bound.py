@@ -22,6 +22,7 @@ from ._effects import may_act
 from ._order import evaluated_before, is_certain
 from ._takers import Taker, takers, takers_of_name
 from ._traced import parts, traced_test
+from ._varying import shapes_vary
 from ._ways import Pair, keep_condition, whole_pairs
 
 _TITLE = "Choose with an if statement"
@@ -40,11 +41,13 @@ class ChosenBound(Rule):
     - a bound or the step of a slice that is read from a Tensor,
     - `begin`, `end`, `size` or `strides` of `ops.slice` and `ops.strided_slice`, `start` or `length` of `narrow`,
     - the shape of `reshape`, `view`, `broadcast_to`, `tile`, `zeros`, `ones`,
-    - the axis of `sum`, `mean`, `permute`, `transpose`.
+    - the axis of `sum`, `mean`, `permute`, `transpose`,
+    - an index (`x[n]`) where shapes vary in the same function: a condition on a Tensor chooses between slices of other
+      lengths, or there is `ops.nonzero` or `ops.masked_select`. Elsewhere an index is right.
 
     Left alone is what is right: two numbers from 0 on, written out, that an `if` statement chooses, and others where it
-    computes Tensors besides; one of three numbers; a number with a minus before it (`x[-n:]`); an index (`x[n]`);
-    `mint.narrow`; numbers in a slice that is written to.
+    computes Tensors besides; one of three numbers; a number with a minus before it (`x[-n:]`); `mint.narrow`; numbers
+    in a slice that is written to.
 
     ## Why
 
@@ -136,7 +139,10 @@ def _choices(node: ast.If | ast.IfExp, context: FunctionContext) -> Iterator[_Ch
         else:
             all_takers = takers_of_name(pair.what, node, context)
         joined = isinstance(node, ast.If) and not _only_chooses(node)
-        wrong = [t for t in all_takers if _gets_wrong(t, sorts) and not (joined and _is_silent(t, sorts))]
+        wrong = [t for t in all_takers if _gets_wrong(t, sorts, context) and not (joined and _is_silent(t, sorts))]
+        if wrong and sorts == {"number"}:
+            # The shapes that now vary would have the index be wrong from here on.
+            wrong += [t for t in all_takers if _is_read_index(t) and t not in wrong]
         if wrong and traced_test(node.test, context):
             place = node if isinstance(node, ast.IfExp) else _written_in(node, pair)
             yield _Choice(node, pair, place, wrong)
@@ -190,13 +196,19 @@ def _written_in(node: ast.If, pair: Pair) -> ast.expr:
     return pair.second if pair.second in set(ast.walk(node)) else pair.first
 
 
-def _gets_wrong(taker: Taker, sorts: set[str]) -> bool:
+def _gets_wrong(taker: Taker, sorts: set[str], context: FunctionContext) -> bool:
     """Whether what takes a chosen number gets the wrong one, or does not compile."""
+    if taker.is_index:
+        return sorts == {"number"} and _is_read_index(taker) and shapes_vary(context)
     if "none" in sorts:
         return taker.is_slice
     if "tuple" in sorts and (taker.is_slice or taker.is_narrow):
         return False
     return taker.is_narrow or not (taker.is_target or taker.negated)
+
+
+def _is_read_index(taker: Taker) -> bool:
+    return taker.is_index and not (taker.is_target or taker.negated)
 
 
 def _is_silent(taker: Taker, sorts: set[str]) -> bool:
@@ -401,10 +413,14 @@ def _is_new(test: ast.expr) -> bool:
 
 
 def _is_fixed(arm: ast.expr) -> bool:
-    """Whether an arm means the same wherever it stands: made of literals and of variables."""
-    allowed = (ast.Constant, ast.Name, ast.UnaryOp, ast.BinOp, ast.Tuple, ast.List, ast.operator, ast.unaryop,
-               ast.expr_context)  # fmt: skip
-    return all(isinstance(n, allowed) for n in ast.walk(arm)) or _is_size(arm)
+    """Whether an arm means the same wherever it stands: made of literals, of variables and of sizes."""
+    if isinstance(arm, (ast.Tuple, ast.List)):
+        return all(map(_is_fixed, arm.elts))
+    if isinstance(arm, ast.BinOp):
+        return _is_fixed(arm.left) and _is_fixed(arm.right)
+    if isinstance(arm, ast.UnaryOp):
+        return _is_fixed(arm.operand)
+    return isinstance(arm, (ast.Constant, ast.Name)) or _is_size(arm)
 
 
 def _is_size(arm: ast.expr) -> bool:
