@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 
 from graphward.analysis.module import FunctionInfo
 from graphward.analysis.names import statements
 from graphward.analysis.ownership import Holder, ownership
+from graphward.analysis.tree import preorder
 from graphward.rules.context import FunctionContext
+from graphward.rules.rewrite import Rewrite
 
 from .._blocks import siblings
+from .._python import literal_number
 
 # Views that `reshape` to the shape of the other undoes.
 _RESHAPES = frozenset(
@@ -21,6 +25,11 @@ _CASTS = frozenset({"astype", "to", "float", "cast", "type", "type_as"})
 # Views that undo themselves with the same arguments.
 _SWAPS = frozenset({"swapaxes", "swapdims", "t"})
 _MOVES = frozenset({"movedim", "moveaxis"})
+# Views that come as a tuple: what puts them together again, and where their axis stands.
+_SPLITS = {
+    "split": ("cat", 1), "chunk": ("cat", 1), "tensor_split": ("cat", 1), "unbind": ("stack", 0),
+    "unstack": ("stack", 0),
+}  # fmt: skip
 # Views of `mindspore.mint` that a graph fails to write into.
 _READ_ONLY = frozenset({"transpose", "permute", "swapaxes", "narrow", "split", "chunk", "unbind", "select", "t"})
 # Views whose writes reach what they are taken of in the graph as well.
@@ -31,7 +40,9 @@ class CannotTell(Exception):
     """Why a holder cannot be brought up to date by a statement of its own."""
 
 
-def update_of(context: FunctionContext, statement: ast.stmt, name: str, holder: Holder) -> str:
+def update_of(
+    context: FunctionContext, rewrite: Rewrite, statement: ast.stmt, name: str, holder: Holder
+) -> str:  # fmt: skip
     """The statement that gives `holder`, a variable, what was written through `name`. Raises CannotTell."""
     if holder.inside:
         raise CannotTell(f"{holder.name} holds it inside")
@@ -43,6 +54,9 @@ def update_of(context: FunctionContext, statement: ast.stmt, name: str, holder: 
         text = undone(context, own, name, holder.name)
         if text is not None:
             return text
+    together = _joined(context, rewrite, statement, name, holder.name)
+    if together is not None:
+        return together
     if other is not None and viewed(context, other) == name and definition(function, name, statement) is not other:
         return f"{holder.name} = {context.text(other)}"
     raise CannotTell(f"how {holder.name} follows from {name} is not plain")
@@ -60,7 +74,7 @@ def undone(context: FunctionContext, made: ast.expr, name: str, base: str) -> st
     if not isinstance(made, ast.Call):
         return None
     resolved = context.resolve(made.func)
-    method = (resolved or context.text(made.func)).rpartition(".")[2]
+    method = _method(context, made)
     if method in _READ_ONLY and resolved == f"mindspore.mint.{method}":
         raise CannotTell(f"a graph cannot write into a view that {context.text(made.func)} makes")
     if method in _RESHAPES:
@@ -75,6 +89,14 @@ def undone(context: FunctionContext, made: ast.expr, name: str, base: str) -> st
         return f"{base} = {name}.{method}({', '.join(map(context.text, arguments))})"
     if method in _MOVES and len(arguments) == 2:
         return f"{base} = {name}.movedim({context.text(arguments[1])}, {context.text(arguments[0])})"
+    if method == "narrow" and len(arguments) == 3 and all(isinstance(a, (ast.Constant, ast.Name)) for a in arguments):
+        axis, start, length = arguments
+        number = literal_number(axis)
+        if not isinstance(number, int) or number < 0:
+            return None
+        begin = context.text(start)
+        stop = f"{begin} + {context.text(length)}"
+        return f"{base}[{':, ' * number}{begin}:{stop}] = {name}"
     axes = _axes(arguments)
     if method in ("transpose", "permute") and axes is not None:
         back = [axes.index(i) for i in range(len(axes))]
@@ -82,11 +104,50 @@ def undone(context: FunctionContext, made: ast.expr, name: str, base: str) -> st
     return None
 
 
+def split_with(context: FunctionContext, statement: ast.stmt, name: str) -> tuple[list[str], ast.Call] | None:
+    """The call that split a Tensor into parts of which `name` is one, and the names of all, where each has a name that
+    nothing else binds."""
+    bound = Counter(
+        n.id for n in preorder(*context.function.node.body) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    )
+    for node in statements(context.function.node.body):
+        if not (isinstance(node, ast.Assign) and node.lineno < statement.lineno and isinstance(node.value, ast.Call)):
+            continue
+        target = node.targets[0]
+        parts = target.elts if len(node.targets) == 1 and isinstance(target, (ast.Tuple, ast.List)) else []
+        names = [p.id for p in parts if isinstance(p, ast.Name)]
+        if name in names and len(names) == len(parts) and all(bound[n] == 1 for n in names):
+            return (names, node.value) if _method(context, node.value) in _SPLITS else None
+    return None
+
+
+def _joined(context: FunctionContext, rewrite: Rewrite, statement: ast.stmt, name: str, base: str) -> str | None:
+    """The statement that puts the parts of `base`, of which `name` is one, together again."""
+    found = split_with(context, statement, name)
+    if found is None or len(found[0]) == 1 or viewed(context, found[1]) != base:
+        return None
+    names, made = found
+    resolved = context.resolve(made.func) or ""
+    if resolved.startswith("mindspore.mint.") or any(k.arg not in ("axis", "dim") for k in made.keywords):
+        return None
+    operator, place = _SPLITS[_method(context, made)]
+    given = made.args[place + bool(resolved) :] + [k.value for k in made.keywords]
+    axis = literal_number(given[0]) if given else 0
+    if len(given) > 1 or not isinstance(axis, int):
+        return None
+    along = f", {axis}" if axis else ""
+    return f"{base} = {rewrite.spell(f'mindspore.ops.{operator}')}(({', '.join(names)}){along})"
+
+
+def _method(context: FunctionContext, made: ast.Call) -> str:
+    return (context.resolve(made.func) or context.text(made.func)).rpartition(".")[2]
+
+
 def is_reshaped(context: FunctionContext, node: ast.expr) -> bool:
     """Whether a call gives the same items under another shape."""
     if not isinstance(node, ast.Call):
         return False
-    method = (context.resolve(node.func) or context.text(node.func)).rpartition(".")[2]
+    method = _method(context, node)
     return method in _RESHAPES and method != "stop_gradient" and context.resolve(node.func) not in SHARED_IN_THE_GRAPH
 
 

@@ -94,7 +94,7 @@ def _fix(context: FunctionContext, mutation: Mutation, holders: list[Holder]) ->
     try:
         if mutation.name is None or any(h.kind != "variable" for h in holders):
             raise CannotTell("the other way to it is not a variable of this function")
-        updates = [update_of(context, mutation.statement, mutation.name, h) for h in holders]
+        updates = [update_of(context, rewrite, mutation.statement, mutation.name, h) for h in holders]
         insert_after(context, rewrite, mutation.statement, updates)
     except (CannotTell, CannotRewrite) as reason:
         advice = f"{reason}; give back the changed list and bind it (`items = extend(items)`), or build it in one place"

@@ -22,6 +22,7 @@ from ._telling import (
     argument_kept_in,
     definition,
     is_reshaped,
+    split_with,
     told,
     undone,
     update_of,
@@ -143,7 +144,9 @@ def _holders(context: FunctionContext, node: ast.stmt, base: ast.expr) -> list[H
         return []
     found = seen_by(context, node, own.value(base), name or _item_of(context, base), views=True)
     known = told(context, node, name) if name else set()
-    found = [h for h in found if h.name not in known]
+    parts = split_with(context, node, name) if name else None
+    beside = parts[0] if parts else ()  # they share no items
+    found = [h for h in found if h.name not in known and h.name not in beside]
     if known and any(_is_argument(context, node, k) for k in known):
         found = [h for h in found if h.kind != "argument"]
     return [h for h in found if not (h.kind == "attribute" and _is_parameter(context, h))]
@@ -232,7 +235,7 @@ def _name_the_view(context: FunctionContext, node: ast.stmt, base: ast.expr, hol
     updates = [back]
     for holder in (h for h in holders if h.kind == "variable" and h.name != root):
         same = bool(state.names[holder.name].objects & held)
-        updates.append(update_of(context, node, root, replace(holder, same=same)))
+        updates.append(update_of(context, rewrite, node, root, replace(holder, same=same)))
     insert_before(context, rewrite, node, [f"{view} = {context.text(base)}"])
     rewrite.replace_span(context.module.start(base), context.module.end(base), view)
     insert_after(context, rewrite, node, updates)
@@ -242,7 +245,7 @@ def _name_the_view(context: FunctionContext, node: ast.stmt, base: ast.expr, hol
 
 def _bring_up_to_date(context: FunctionContext, node: ast.stmt, name: str, holders: list[Holder]) -> Fix:
     rewrite = context.rewrite()
-    updates = [update_of(context, node, name, h) for h in holders if h.kind == "variable"]
+    updates = [update_of(context, rewrite, node, name, h) for h in holders if h.kind == "variable"]
     reason = "the others follow by a statement of their own; the gradient through it may be counted differently"
     if any(h.kind in ("attribute", "global") for h in holders):
         raise CannotTell(f"{named(holders)} is written to: make it a Parameter")
