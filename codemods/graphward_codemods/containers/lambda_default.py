@@ -13,6 +13,7 @@ from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
 from .._blocks import CannotRewrite, own_nodes, put_call
+from .._lambdas import loop_cut_by
 from .._python import is_later
 from ._defaults import COMPREHENSIONS, depends_on_graph, names_in
 
@@ -38,7 +39,7 @@ class LambdaDefault(Rule):
 
     ## Why
 
-    MindSpore 2.7 to 2.10, also in loops, where the result is silently None:
+    MindSpore 2.7 to 2.10:
 
         RuntimeError: Illegal AnfNode for evaluating
 
@@ -61,9 +62,9 @@ class LambdaDefault(Rule):
         steps = [(lambda i: lambda v: v * i)(i) for i in range(3)]
         return scaled(x, k=n) + steps[1](x)
 
-    A lambda that is used otherwise than by calls is bound with `functools.partial`. Where a `for` loop collects them
-    (`steps.append(lambda v, i=i: ...)`) the compiler takes none of these, and the finding has no rewrite: a named
-    function that makes the function compiles.
+    A lambda that is used otherwise than by calls is bound with `functools.partial`. Where a loop collects functions
+    (`steps.append(step)`) the compiler takes none of these, and the finding has no rewrite: a named function that makes
+    the function compiles. Lambdas in the body of a `for` loop are a matter of GW913 first.
 
     ## What the rewrite assumes
 
@@ -87,23 +88,21 @@ class LambdaDefault(Rule):
 
     def visit(self, node: ast.AST, context: FunctionContext) -> Iterable[Finding]:
         assert isinstance(node, _Function)
+        if isinstance(node, ast.Lambda) and loop_cut_by(node, context) is not None:
+            return  # GW913 makes a `def` of it first
         given = _refused(node, context)
         if not given:
             return
         what = "a lambda" if isinstance(node, ast.Lambda) else node.name
         where = node if isinstance(node, ast.Lambda) else defaults_of(node.args)[next(iter(given))]
         consequence = Consequence.ERROR
-        if isinstance(node, ast.Lambda) and _is_kept_by_loop(node, context):
-            message = "lambdas with a variable for a default, kept by a loop, are all the same"
-            fix, consequence = context.rewrite().manual("Make it in a function", _ADVICE), Consequence.DIVERGENCE
+        other = _other_parameter(node, given)
+        if other:
+            message = f"the {other} in the default of {what} is the parameter {other} in the graph"
+            consequence = Consequence.DIVERGENCE
         else:
-            other = _other_parameter(node, given)
-            if other:
-                message = f"the {other} in the default of {what} is the parameter {other} in the graph"
-                consequence = Consequence.DIVERGENCE
-            else:
-                message = f"the default of {', '.join(given)} of {what} does not compile"
-            fix = _fix(node, given, context)
+            message = f"the default of {', '.join(given)} of {what} does not compile"
+        fix = _fix(node, given, context)
         yield context.finding(self, where, message, fixes=(fix,), consequence=consequence)
 
 
@@ -178,7 +177,8 @@ def _fix(node: _Function, given: dict[str, ast.expr], context: FunctionContext) 
     try:
         return _at_calls(node, given, context).safe(f"Give {', '.join(given)} at the calls")
     except CannotRewrite as reason:
-        if isinstance(node, ast.Lambda) and not node.args.kwonlyargs:
+        in_loop = any(isinstance(a, (ast.For, ast.While)) for a in context.around(node))
+        if isinstance(node, ast.Lambda) and not node.args.kwonlyargs and not in_loop:
             return _bound(node, context)
         return context.rewrite().manual("Make it in a function", f"not changed by itself: {reason}; {_ADVICE}")
 
@@ -252,13 +252,3 @@ def _bound(node: ast.Lambda, context: FunctionContext) -> Fix:
     text = f"{rewrite.spell('functools.partial')}(lambda {', '.join(free + names + rest)}: {body}, {given})"
     rewrite.replace(node, text, context.parent(node))
     return rewrite.unsafe("Bind it with partial", "a call that gives the parameter by position fails")
-
-
-def _is_kept_by_loop(node: ast.Lambda, context: FunctionContext) -> bool:
-    """Whether the lambda outlives the turn of the loop that makes it."""
-    parent = context.parent(node)
-    if not (isinstance(parent, ast.Call) and isinstance(parent.func, ast.Attribute) and node in parent.args):
-        return False
-    if parent.func.attr not in ("append", "insert"):
-        return False
-    return any(isinstance(a, (ast.For, ast.While)) for a in context.around(parent))
