@@ -28,6 +28,9 @@ class DictTensorKey(Rule):
     The compiler has to know the keys (MindSpore 2.7 to 2.10):
 
         RuntimeError: make_dict evaluator key only supports string, number, type, none, constant tensor and tuple
+
+    and those that it is asked for (MindSpore 2.10):
+
         RuntimeError: dict_getitem evaluator key only supports string, number, type, none, constant tensor and tuple
 
     The number of a tuple's element may come from a Tensor, where all elements are numbers of one type.

@@ -51,9 +51,9 @@ class ChosenBound(Rule):
 
     ## Why
 
-    The graph takes the number on the way of `else`, and no error is raised (MindSpore 2.7 to 2.10). A slice with a
-    bound that may be None is left to the interpreter, which STRICT refuses; so is `narrow`, and LAX takes the number of
-    `else`:
+    The graph takes the number on the way of `else`, and no error is raised (MindSpore 2.10; a bound of a slice from 2.7
+    on). A slice with a bound that may be None is left to the interpreter, which STRICT refuses; so is `narrow`, and LAX
+    takes the number of `else`:
 
         ValueError: When handling script '__py_exec_index0_getitem__(__input_key_0__,__input_key_1__,) in graph mode',
         the inputs should be constant
