@@ -13,6 +13,7 @@ from graphward.analysis.module import FunctionInfo
 from graphward.knowledge.numpy_functions import attribute_result, function_rows, method_rows
 from graphward.rules.context import FunctionContext
 
+from ._array_flow import appended
 from ._values import HostValues
 
 TENSOR_CONSTRUCTORS = frozenset(
@@ -177,8 +178,8 @@ class Uses:
             ):
                 return "constructor"
             return Obstacle(user, f"`{self._quoted(user)}` makes a Tensor in another way")
-        appended = self._values.appended(user)
-        if appended is not None and appended[0].id in self._values.lists:
+        added = appended(user)
+        if added is not None and added[0].id in self._values.lists:
             return None
         builtin = self._builtin(user)
         if builtin is not None:
@@ -246,7 +247,7 @@ class Uses:
                     return False
             elif isinstance(user, ast.Call):
                 if user not in self._values.calls or self._is_fresh(user):
-                    return self._values.appended(user) is not None
+                    return appended(user) is not None
             elif not isinstance(user, (ast.Attribute, *_TRANSPARENT)):
                 break
             part, user = user, self._parents.get(user)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-from graphward.analysis.inference import Inference
 from graphward.analysis.kinds import Kind, Tag
-from graphward.analysis.module import FunctionInfo
 from graphward.analysis.tree import children, preorder
 from graphward.rules.context import FunctionContext
+
+from ._array_flow import MAKERS, bindings, given_arrays, starts
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _CONTAINERS = (ast.Tuple, ast.List, ast.Starred)
@@ -18,8 +17,6 @@ _TYPE_TESTS = ("isinstance", "is_tensor", "type")
 _COMPREHENSIONS = (ast.ListComp, ast.GeneratorExp)
 # NumPy functions that call the method of that name on a Tensor: they give a Tensor, and its gradient is there.
 _DELEGATING = frozenset({"transpose", "squeeze", "swapaxes", "moveaxis", "flip", "fliplr", "flipud", "nonzero"})
-# NumPy functions that make arrays from sizes and bounds, which no Tensor can be: a parameter there is a number.
-_MAKERS = frozenset({"zeros", "ones", "full", "empty", "arange", "linspace", "logspace", "eye", "identity", "tri"})
 
 
 @dataclass(frozen=True)
@@ -50,7 +47,7 @@ class HostValues:
         self.bindings: list[tuple[ast.expr, ast.expr]] = []
         self.array_parameters: frozenset[str] = frozenset()
         self._names: set[str] = set()
-        given = context.function in _given_arrays(context.inference)
+        given = context.function in given_arrays(context.inference)
         if given or starts(context.inference, context.function):
             if given:
                 self.array_parameters = self._array_parameters()
@@ -115,15 +112,8 @@ class HostValues:
             return [source for part in parts for source in self.sources(part)]
         return []
 
-    def appended(self, node: ast.AST) -> tuple[ast.Name, ast.expr] | None:
-        """The list and the value of `parts.append(value)`."""
-        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and len(node.args) == 1):
-            return None
-        receiver = node.func.value
-        return (receiver, node.args[0]) if node.func.attr == "append" and isinstance(receiver, ast.Name) else None
-
     def _mark(self) -> None:
-        self.bindings = list(self._find_bindings())
+        self.bindings = list(bindings(self.nodes))
         self._names |= self.array_parameters
         size = -1
         while size != len(self.host) + len(self._names) + len(self.lists):
@@ -159,7 +149,7 @@ class HostValues:
         if name is not None and not name.startswith("random."):
             assert isinstance(node, ast.Call)
             operands = self.operands(node)[1:] if isinstance(node.func, ast.Attribute) else self.operands(node)
-            if name in _MAKERS or type_tested(self._context, node, operands):
+            if name in MAKERS or type_tested(self._context, node, operands):
                 operands = [operand for operand in operands if self._holds_array(operand)]
             on_host = any(self._holds_array(operand) for operand in operands)
             if on_host or any(self._is_traced(operand) or operand in self.calls for operand in operands):
@@ -172,19 +162,6 @@ class HostValues:
         kind = self.kind(node)
         return kind.variable and (kind.is_tensor or kind.tag is Tag.SEQUENCE)
 
-    def _find_bindings(self) -> Iterator[tuple[ast.expr, ast.expr]]:
-        for node in self.nodes:
-            if isinstance(node, ast.Assign):
-                yield from ((target, node.value) for target in node.targets)
-            elif isinstance(node, (ast.AnnAssign, ast.AugAssign, ast.NamedExpr)) and node.value is not None:
-                yield node.target, node.value
-            elif isinstance(node, (ast.For, ast.comprehension)):
-                yield node.target, node.iter
-            else:
-                appended = self.appended(node)
-                if appended is not None:
-                    yield appended
-
     def _mark_bound(self) -> None:
         for target, value in self.bindings:
             if self._holds_array(value):
@@ -196,50 +173,6 @@ class HostValues:
                         self._names.add(name.id)
                     elif kind.tag is Tag.SEQUENCE:
                         self.lists.add(name.id)
-
-
-def starts(inference: Inference, function: FunctionInfo) -> bool:
-    """Whether arrays can begin in a function by its text: it calls `.asnumpy()`, `.numpy()` or a NumPy function."""
-    return inference.once((starts, function), lambda: any(_starts(function, callee) for callee in function.calls))
-
-
-def _starts(function: FunctionInfo, callee: ast.AST) -> bool:
-    if callee.__class__ is ast.Attribute and callee.attr in ("asnumpy", "numpy"):
-        return True
-    head = callee
-    while head.__class__ is ast.Attribute:
-        head = head.value
-    if head.__class__ is not ast.Name:
-        return False
-    meaning = function.names.lookup(head.id)
-    return meaning is not None and meaning.startswith("numpy") and _may_take_arrays(function.names.resolve(callee))
-
-
-def _may_take_arrays(name: str | None) -> bool:
-    """Whether a qualified name is that of a NumPy function on arrays: no dtype, no maker of arrays."""
-    if name is None or not name.startswith("numpy."):
-        return False
-    last = name.removeprefix("numpy.")
-    return not (last in _MAKERS or last in ("finfo", "iinfo", "dtype") or last.startswith("random."))
-
-
-def _given_arrays(inference: Inference) -> set[FunctionInfo]:
-    """The functions that may be handed arrays by their text: a caller, or one further up, works with some."""
-
-    def find() -> set[FunctionInfo]:
-        called: dict[FunctionInfo, list[FunctionInfo]] = {}
-        for reached in inference.reached.values():
-            for caller, _ in reached.sites:
-                called.setdefault(caller.function, []).append(reached.function)
-        found: set[FunctionInfo] = set()
-        todo = [function for function in called if starts(inference, function)]
-        while todo:
-            new = [callee for callee in called.get(todo.pop(), ()) if callee not in found]
-            found.update(new)
-            todo += new
-        return found
-
-    return inference.once(_given_arrays, find)
 
 
 def type_tested(context: FunctionContext, node: ast.AST, operands: list[ast.expr]) -> bool:

@@ -36,6 +36,8 @@ class FunctionKinds:
         self.kinds: dict[ast.AST, Kind] = {}
         self.returned: dict[ast.AST, Kind] = {}
         self.decided: dict[ast.stmt, bool] = {}
+        # Has run a part of the function; None when nothing is left.
+        self.begun: Interpreter | None = None
 
     @property
     def returns(self) -> Kind:
@@ -102,28 +104,42 @@ class Inference:
         """The kind of an expression of `function`; UNKNOWN where the code cannot be reached."""
         found = self._final.get(function)
         if found is None:
-            found = self.function(function)
+            found = self._asked(function, node)
+        elif found.begun is not None:
+            self._go_on(function, found, node)
         return found.kinds.get(node, UNKNOWN)
 
     def function(self, function: FunctionInfo) -> FunctionKinds:
         """The kinds in `function`; inside a cycle of calls, what is known so far."""
         found = self._final.get(function)
-        if found is not None:
-            return found
-        found = self._functions.get(function)
-        if found is not None and (self._running or function in self._running):
-            return found
+        if found is None:
+            return self._asked(function, None)
+        if found.begun is not None:
+            self._go_on(function, found, None)
+        return found
+
+    def _asked(self, function: FunctionInfo, until: ast.AST | None) -> FunctionKinds:
+        """What is learned of a function up to `until` at least; of all of it when that is None."""
         if self._running:
-            return self._interpret(function) if len(self._running) <= _MAX_DEPTH else FunctionKinds()
-        for caller in self._callers_first(function):
-            if caller not in self._final:
-                self._interpret(caller)
+            found = self._functions.get(function)
+            if found is not None:
+                return found
+            return self._interpret(function, None) if len(self._running) <= _MAX_DEPTH else FunctionKinds()
+        for caller, last in self._callers_first(function, until):
+            found = self._final.get(caller)
+            if found is None:
+                self._interpret(caller, last)
+            else:
+                self._go_on(caller, found, last)
         return self._final[function]
 
-    def _callers_first(self, function: FunctionInfo) -> list[FunctionInfo]:
-        """The function after those that call it and those that it stands in, as far as they are not known yet."""
+    def _callers_first(
+        self, function: FunctionInfo, until: ast.AST | None
+    ) -> list[tuple[FunctionInfo, ast.AST | None]]:
+        """The function after those that call it and those that it stands in, as far as they are not known yet, each
+        with the last of its nodes that tells something; None for all of it."""
         order: list[FunctionInfo] = []
-        seen = {function}
+        wanted = {function: until}
         stack: list[tuple[FunctionInfo, bool]] = [(function, False)]
         while stack:
             current, expanded = stack.pop()
@@ -132,14 +148,19 @@ class Inference:
                 continue
             stack.append((current, True))
             reached = self.reached.get(current)
-            around = [caller.function for caller, _ in reached.sites] if reached else []
-            for before in (*around, *((current.outer,) if current.outer else ())):
-                if before not in seen and before not in self._final:
-                    seen.add(before)
+            around: list[tuple[FunctionInfo, ast.AST | None]] = [(current.outer, None)] if current.outer else []
+            around += ((caller.function, site) for caller, site in (reached.sites if reached else ()))
+            for before, last in around:
+                if before in wanted:
+                    wanted[before] = _later(wanted[before], last)
+                    continue
+                known = self._final.get(before)
+                if known is None or known.begun is not None:
+                    wanted[before] = last
                     stack.append((before, False))
-        return order
+        return [(one, wanted[one]) for one in order]
 
-    def _interpret(self, function: FunctionInfo) -> FunctionKinds:
+    def _interpret(self, function: FunctionInfo, until: ast.AST | None) -> FunctionKinds:
         before = self._functions.get(function)
         assumed = self._parameters.pop(function, None)
         found = before or FunctionKinds()
@@ -152,15 +173,28 @@ class Inference:
             self._parameters[function] = own
             if before is None or own != assumed:
                 found = self._functions[function] = FunctionKinds()
-                Interpreter(self, function, found).run({**self._outer_environment(function), **own})
+                found.begun = Interpreter(self, function, found, {**self._outer_environment(function), **own})
+                found.begun.run(_last_line(function, until))
         except RecursionError:
             # Expressions nested as deep as Python's stack: what was learned so far has to do.
-            complete = True
+            complete, found.begun = True, None
         finally:
             self._running.pop()
         if complete or not self._running:
             self._final[function] = found
         return found
+
+    def _go_on(self, function: FunctionInfo, known: FunctionKinds, until: ast.AST | None) -> None:
+        """Run more of a function that is begun, up to `until`."""
+        if known.begun is None or until in known.kinds or function in self._running:
+            return
+        self._running.append(function)
+        try:
+            known.begun.run(_last_line(function, until))
+        except RecursionError:
+            known.begun = None
+        finally:
+            self._running.pop()
 
     def evaluated(self, function: FunctionInfo) -> FunctionKinds | None:
         """The kinds of a caller as far as they are known. It must not be begun by the question for the parameters of
@@ -262,7 +296,7 @@ class Inference:
         """The kind of `value` in a method, evaluated by itself where that is possible: most of an `__init__` says
         nothing that a region asks for."""
         if method in self._functions or method in self.reached:
-            return self.function(method).kinds.get(value, UNKNOWN)
+            return self.kind(method, value)
         made = self._made(method, value)
         if made is not None:
             return made
@@ -273,7 +307,7 @@ class Inference:
         env: dict[str, Kind] = dict(self._parameters[method])
         try:
             if not self._bind_locals(method, value, env, evaluator, _MAX_LOCALS):
-                return self.function(method).kinds.get(value, UNKNOWN)
+                return self.kind(method, value)
             return evaluator.evaluate(value, env)
         except RecursionError:
             return UNKNOWN
@@ -376,6 +410,21 @@ class Inference:
             return Evaluator(self, holder, {}).evaluate(value, {})
         except RecursionError:
             return UNKNOWN
+
+
+def _last_line(function: FunctionInfo, until: ast.AST | None) -> int | None:
+    """The line up to which the body has to be run for `until`; None for all of it. What stands in a lambda is known
+    where that is called, which may be further down."""
+    if until is None or (function.module.has_lambdas and any(node.__class__ is ast.Lambda for node in function.nodes)):
+        return None
+    return until.lineno  # type: ignore[attr-defined]
+
+
+def _later(first: ast.AST | None, second: ast.AST | None) -> ast.AST | None:
+    """The one of two nodes of a function that comes last, or None where one of them is None."""
+    if first is None or second is None:
+        return None
+    return second if second.lineno > first.lineno else first  # type: ignore[attr-defined]
 
 
 def _single_assignments(method: FunctionInfo) -> dict[str, ast.expr | None]:

@@ -225,6 +225,10 @@ class Module:
         return b".append(" in self.source.utf8
 
     @cached_property
+    def has_lambdas(self) -> bool:
+        return b"lambda" in self.source.utf8
+
+    @cached_property
     def wraps(self) -> bool:
         """Whether a function is handed on by a call of `WRAPPER_NAMES` anywhere in the file."""
         data = self.source.utf8

@@ -22,9 +22,9 @@ _MAX_ROUNDS = 3
 
 
 class Interpreter:
-    """One pass over one function."""
+    """One pass over one function, in as many steps as it is asked for."""
 
-    def __init__(self, inference: Inference, function: FunctionInfo, result: FunctionKinds):
+    def __init__(self, inference: Inference, function: FunctionInfo, result: FunctionKinds, environment: Environment):
         self.inference = inference
         self.function = function
         self.result = result
@@ -34,10 +34,23 @@ class Interpreter:
         self._heads: dict[ast.stmt, Environment] = {}
         self._exits: dict[ast.stmt, Environment] = {}
         self._leaving: list[Environment] = []
+        self._environment = environment
+        self._next = 0
 
-    def run(self, environment: Environment) -> None:
-        if not self.block(self.function.node.body, environment):
-            self.result.returned[self.function.node] = NONE
+    def run(self, last: int | None) -> None:
+        """Run the statements of the body that begin up to the line `last`, from where an earlier call stopped; all that
+        are left when that is None."""
+        body, env = self.function.node.body, self._environment
+        while self._next < len(body):
+            node = body[self._next]
+            if last is not None and node.lineno > last:
+                return
+            self._next += 1
+            if self.statement(node, env):
+                self.result.begun = None
+                return
+        self.result.begun = None
+        self.result.returned[self.function.node] = NONE
 
     def block(self, body: list[ast.stmt], env: Environment) -> bool:
         """Whether no path leaves the block at its end."""

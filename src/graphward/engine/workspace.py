@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import symtable
-import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +13,7 @@ from ..errors import GraphwardError
 from ..recordings import Recordings
 from ..rules.suspects import Suspect
 from ..source.notebook_text import NotebookText
+from ..source.parsing import UNPARSABLE, require_python
 from ..source.text import NOTEBOOK, NotText, SourceText
 
 
@@ -141,7 +140,10 @@ class Workspace:
         parsed already."""
         for path, source in self._unparsed.items():
             if path not in self._modules:
-                self._check_syntax(path, source)
+                try:
+                    require_python(source)
+                except UNPARSABLE as error:
+                    self._syntax_problem(path, source, error)
         self._unparsed.clear()
 
     def _take(self, path: Path, modules: dict[Path, Module]) -> None:
@@ -179,18 +181,9 @@ class Workspace:
     def _parse(self, path: Path, source: SourceText) -> Module | None:
         try:
             return Module.parse(source, self._names[path])
-        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        except UNPARSABLE as error:
             self._syntax_problem(path, source, error)
             return None
-
-    def _check_syntax(self, path: Path, source: SourceText) -> None:
-        """`symtable` parses in C and builds no tree for Python: about half of `ast.parse`."""
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                symtable.symtable(source.text, str(path), "exec")
-        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            self._syntax_problem(path, source, error)
 
     def _syntax_problem(self, path: Path, source: SourceText, error: Exception) -> None:
         line = (error.lineno or 0) if isinstance(error, SyntaxError) else 0
