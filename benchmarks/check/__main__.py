@@ -35,8 +35,10 @@ def measure(files: list[Path], tree: Path, scratch: Path, rounds: int) -> tuple[
     listing = scratch / "files.txt"
     listing.write_text("".join(f"{file}\n" for file in files), encoding="utf-8")
     output = scratch / "findings.json"
-    # A cache of its own, so that the first cached run starts cold and the user's cache is left alone.
-    env = {**os.environ, "XDG_CACHE_HOME": str(scratch / "cache")}
+    # A cache of its own, so that the first cached run starts cold and the user's cache is left alone. Python code is
+    # compiled once, as it is where pip installs it, also from a checkout and where the environment forbids it.
+    env = {**os.environ, "XDG_CACHE_HOME": str(scratch / "cache"), "PYTHONPYCACHEPREFIX": str(scratch / "compiled")}
+    env.pop("PYTHONDONTWRITEBYTECODE", None)
     check = [str(Path(sys.executable).parent / "graphward"), "check", "--output-format", "json", str(tree)]
     uncached = [*check, "--no-cache"]
     commands = {
