@@ -16,7 +16,7 @@ from graphward.review.editing import draft, edited
 from graphward.review.journal import Journal
 from graphward.review.outcome import report
 from graphward.review.session import Review, Ways
-from graphward.review.state import Status
+from graphward.review.status import Status
 from graphward.review.store import folder_of
 
 from .conftest import NET, Begin

@@ -14,7 +14,7 @@ from graphward.config import Config
 from graphward.review import actions as act
 from graphward.review.checking import Checker, final
 from graphward.review.session import Review, Ways
-from graphward.review.state import Status
+from graphward.review.status import Status
 from graphward.review.store import Store
 
 TEXT = '''from mindspore import Tensor, nn

@@ -13,7 +13,8 @@ from graphward.review.checking import final
 from graphward.review.diffing import hunks
 from graphward.review.editing import BadEdit, draft, edited
 from graphward.review.session import Review
-from graphward.review.state import State, Status
+from graphward.review.state import State
+from graphward.review.status import Status
 from graphward.source.fixes import Applicability
 
 from .conftest import NET, Begin

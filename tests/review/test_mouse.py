@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from graphward.review.state import Status
+from graphward.review.status import Status
 
 from .conftest import NET, Begin
 

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..rules.finding import Consequence
+from ..rules.finding import Consequence, Finding
 from ..source.fixes import Applicability
+from .status import Status
 
 if TYPE_CHECKING:
     from .state import Entry
 
-STATES = ("open", "accepted", "rejected", "suppressed", "waiting", "unnecessary", "new")
+STATES = (*(status.value for status in Status), "new")
 HELP = (
     "rule:GW1 or rule:name",
     "consequence:" + " | ".join(c.value for c in Consequence),
@@ -45,23 +46,27 @@ class Filter:
 
     def passing(self, name: str, entries: Mapping[str, Entry]) -> list[str]:
         """The keys of the entries of one file that the list shows. `name` is its path in small letters."""
-        words = [word for word in self.words if word not in name]
-        named = self.rule or self.consequence or self.fix or self.state
-        keys = [key for key, entry in entries.items() if self._takes(entry)] if named else list(entries)
-        for word in words:
-            keys = [key for key in keys if word in entries[key].item.said]
+        keys = list(entries)
+        if self.rule:
+            keys = [key for key in keys if self._is_of_rule(entries[key].item.finding)]
+        if self.consequence:
+            consequence = Consequence(self.consequence)
+            keys = [key for key in keys if entries[key].item.finding.consequence is consequence]
+        if self.fix:
+            fix = Applicability(self.fix)
+            keys = [key for key in keys if entries[key].item.applicability is fix]
+        if self.state == "new":
+            keys = [key for key in keys if entries[key].item.new]
+        elif self.state:
+            status = Status(self.state)
+            keys = [key for key in keys if entries[key].status is status]
+        for word in self.words:
+            if word not in name:
+                keys = [key for key in keys if word in entries[key].item.said]
         return keys
 
-    def _takes(self, entry: Entry) -> bool:
-        """Whether the named fields let this one pass."""
-        finding = entry.item.finding
-        if self.rule and not (finding.code.startswith(self.rule.upper()) or self.rule in finding.name):
-            return False
-        if self.consequence and finding.consequence.value != self.consequence:
-            return False
-        if self.fix and entry.item.applicability.value != self.fix:
-            return False
-        return not self.state or (entry.item.new if self.state == "new" else entry.status.value == self.state)
+    def _is_of_rule(self, finding: Finding) -> bool:
+        return finding.code.startswith(self.rule.upper()) or self.rule in finding.name
 
 
 _FIELDS = ("rule", "consequence", "fix", "state")

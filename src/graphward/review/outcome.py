@@ -16,7 +16,8 @@ from ..source.writing import write_atomic
 from .checking import Unusable, final
 from .items import Item
 from .journal import Entry
-from .state import BY_HAND, FileReview, State, Status
+from .state import BY_HAND, FileReview, State
+from .status import Status
 
 
 @dataclass

@@ -19,7 +19,8 @@ from .journal import Entry as Journaled
 from .outcome import Written
 from .proving import Prover
 from .session import Review
-from .state import FileReview, State, Status
+from .state import FileReview, State
+from .status import Status
 from .transcript import Transcript, left_alone, taken_line
 
 KEYS = "y,n,t,a,d,e,s,j,k,v,/,q,?"

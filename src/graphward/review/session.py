@@ -20,7 +20,8 @@ from .items import Item, itemize, numbered
 from .journal import Entry, Journal
 from .outcome import Written, patch, read, report, write_files
 from .overlaps import Taken
-from .state import BY_HAND, SUPPRESSION, Decision, FileReview, Layer, Snapshot, State, Status, first_place
+from .state import BY_HAND, SUPPRESSION, Decision, FileReview, Layer, Snapshot, State, first_place
+from .status import Status
 from .store import Memory, Saved, SavedFix, Store, digest, saved_fix, saved_of
 from .update import update
 

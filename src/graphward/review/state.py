@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from enum import Enum
 from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
@@ -22,21 +21,7 @@ from ..verify.verdicts import Verdict
 from .filters import Filter
 from .items import Item
 from .overlaps import Taken, crowds
-
-
-class Status(Enum):
-    """What has become of a finding."""
-
-    OPEN = "open"
-    ACCEPTED = "accepted"
-    REJECTED = "rejected"
-    SUPPRESSED = "suppressed"
-    WAITING = "waiting"
-    UNNECESSARY = "unnecessary"
-
-    # Thousands are counted for one key press, and an Enum of its own accord hashes its name, in Python.
-    __hash__ = object.__hash__
-
+from .status import Status
 
 BY_HAND, SUPPRESSION = -1, -2
 

@@ -22,11 +22,11 @@ from .state import (
     Place,
     Snapshot,
     State,
-    Status,
     Step,
     decision_on,
     first_place,
 )
+from .status import Status
 
 
 def update(state: State, action: act.Action) -> State:

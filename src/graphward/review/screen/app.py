@@ -27,7 +27,8 @@ from ..editing import BadEdit, Draft, draft, edited
 from ..editor import edit_text, open_at
 from ..outcome import Written
 from ..session import Reread, Review
-from ..state import Entry, Status
+from ..state import Entry
+from ..status import Status
 from ..visible import visible
 from .background import Checks, Proofs, Writes
 from .difftext import diff_lines

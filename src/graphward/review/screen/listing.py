@@ -12,7 +12,8 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from ...source.paths import display
-from ..state import Entry, FileReview, Place, State, Status
+from ..state import Entry, FileReview, Place, State
+from ..status import Status
 from ..visible import visible
 from .lines import PLAIN, strip_of
 from .marks import CONSEQUENCE_STYLES, GLYPHS, STATUS_STYLES

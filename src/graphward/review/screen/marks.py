@@ -4,7 +4,7 @@ alone: it has to work on a light background, and with none."""
 from __future__ import annotations
 
 from ...rules.finding import Consequence
-from ..state import Status
+from ..status import Status
 
 GLYPHS = {
     Status.OPEN: "·", Status.ACCEPTED: "✓", Status.REJECTED: "✗", Status.SUPPRESSED: "∅", Status.WAITING: "…",

@@ -18,7 +18,7 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from ..filters import HELP, BadFilter, parse_filter
-from ..state import Status
+from ..status import Status
 from .keys import KEYS, MORE
 from .lines import Lines
 from .marks import GLYPHS, STATUS_STYLES
