@@ -38,7 +38,7 @@ class Filter:
     words: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
-        return self != Filter()
+        return bool(self.rule or self.consequence or self.fix or self.state or self.words)
 
     def __str__(self) -> str:
         named = (f"{name}:{getattr(self, name)}" for name in _FIELDS if getattr(self, name))

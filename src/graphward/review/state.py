@@ -277,7 +277,7 @@ class FileReview:
     def visible(self, chosen: Filter) -> dict[str, Place]:
         """The places that the filter lets pass, by key, remembered for the last filter asked for."""
         known: tuple[Filter, dict[str, Place]] | None = self.__dict__.get("_visible")
-        if known is None or known[0] != chosen:
+        if known is None or (known[0] is not chosen and known[0] != chosen):
             path = self.path
             passing = chosen.passing(self.layers[0].snapshot.name, self.entries) if chosen else self.entries
             shown = {key: (path, key) for key in passing}
@@ -433,20 +433,19 @@ class _Listing:
             shown = [file.visible(state.filter) for file in state.files.values()]
             same = last is not None and last.collapsed == state.collapsed and last.files.keys() == state.files.keys()
             if not same or list(map(id, shown)) != list(map(id, self._shown)):
-                self._list(state)
+                self._list(state, shown)
             self._state, self._shown = state, shown
         return self._rows, self._starts
 
-    def _list(self, state: State) -> None:
+    def _list(self, state: State, shown: list[dict[str, Place]]) -> None:
         rows: list[Place] = []
         starts: dict[Path, int] = {}
-        for path, file in state.files.items():
-            shown = file.visible(state.filter)
-            if shown:
+        for path, places in zip(state.files, shown, strict=True):
+            if places:
                 starts[path] = len(rows)
                 rows.append((path, ""))
                 if path not in state.collapsed:
-                    rows += shown.values()
+                    rows += places.values()
         self._rows, self._starts = rows, starts
 
 
