@@ -33,9 +33,9 @@ def arguments() -> argparse.Namespace:
 def graphward(*words: str, folder: Path) -> Any:
     """The JSON that a command of Graphward prints in `folder`."""
     done = subprocess.run([str(GRAPHWARD), *words], cwd=folder, capture_output=True, text=True)
-    if done.returncode not in (0, 1):
+    if done.returncode not in (0, 1) or not done.stdout.strip():
         sys.exit(f"graphward {words[0]} failed: {done.stderr[-2000:]}")
-    return json.loads(done.stdout) if done.stdout.strip() else []
+    return json.loads(done.stdout)
 
 
 def verdicts(folder: Path, python: str) -> dict[str, dict[str, Any]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from graphward.analysis.inference import Inference
+from graphward.analysis.kinds import Tag
 from graphward.analysis.module import FunctionInfo
 
 from .project import project_of
@@ -89,3 +90,13 @@ def test_what_is_learned_does_not_hang_on_the_order_of_the_questions(tmp_path):
         for number, kind in enumerate(kinds):
             inference, reached = functions()
             assert kind_of(inference, reached[name], asked(reached[name])[number]) == kind
+
+
+def test_what_has_no_place_in_the_file_can_be_asked_for(tmp_path):
+    """Rules walk expressions with `ast.walk`, which meets operators, contexts and comprehensions as well."""
+    inference = project_of(tmp_path, net=NET).inference
+    for function in inference.reached:
+        inference.kind(function, asked(function)[0])  # the rest is not run yet
+        for node in ast.walk(function.node):
+            if not hasattr(node, "lineno"):
+                assert inference.kind(function, node).tag is Tag.UNKNOWN

@@ -169,3 +169,14 @@ def test_settings_that_cannot_be_used(folder, text, expected):
     (folder / "pyproject.toml").write_text(text)
     message = refused(folder, "check", "net.py")
     assert all(part in message for part in expected), message
+
+
+def test_a_defect_is_no_finding(folder: Path):
+    """Status 1 says that findings are left; a rule that fails must not look like that."""
+    program = (
+        "import sys; from graphward.cli import app, check; check.run_check = lambda *a, **k: 1 / 0;"
+        "sys.argv = ['graphward', 'check', '.']; app.main()"
+    )
+    run = subprocess.run([sys.executable, "-c", program], cwd=folder, capture_output=True, text=True)
+    assert (run.returncode, run.stdout) == (2, "")
+    assert "ZeroDivisionError" in run.stderr and "a defect of Graphward" in run.stderr

@@ -417,7 +417,7 @@ def _last_line(function: FunctionInfo, until: ast.AST | None) -> int | None:
     where that is called, which may be further down."""
     if until is None or (function.module.has_lambdas and any(node.__class__ is ast.Lambda for node in function.nodes)):
         return None
-    return until.lineno  # type: ignore[attr-defined]
+    return getattr(until, "lineno", None)  # operators and comprehensions have none
 
 
 def _later(first: ast.AST | None, second: ast.AST | None) -> ast.AST | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+import traceback
 from typing import Annotated
 
 import typer
@@ -51,7 +52,8 @@ def graphward(
 
 
 def main() -> None:
-    """Run the command line; a GraphwardError is printed with its way out and exits with status 2."""
+    """Run the command line; a GraphwardError is printed with its way out and exits with status 2, and so does a
+    defect."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal that cannot show a character is no reason to stop
             stream.reconfigure(errors="backslashreplace")
@@ -67,3 +69,7 @@ def main() -> None:
         # The reader of a pipe left (`| head`): nothing is wrong, and nothing more can be said.
         sys.stderr.close()
         sys.exit(1)
+    except Exception:  # status 1 would say that findings are left
+        traceback.print_exc()
+        sys.stderr.write("graphward: this is a defect of Graphward; --ignore goes around a rule that fails\n")
+        sys.exit(2)
