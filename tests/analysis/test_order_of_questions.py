@@ -100,3 +100,18 @@ def test_what_has_no_place_in_the_file_can_be_asked_for(tmp_path):
         for node in ast.walk(function.node):
             if not hasattr(node, "lineno"):
                 assert inference.kind(function, node).tag is Tag.UNKNOWN
+
+
+def test_a_node_without_a_place_may_be_the_first_question_of_a_function_that_calls_itself(tmp_path):
+    text = NET + """
+    def construct(self, x):
+        return self.down(x)
+
+    def down(self, x):
+        y = x + 1
+        return self.down(y)
+"""
+    inference = project_of(tmp_path, net=text.replace("class Late", "class Down")).inference
+    down = next(f for f in inference.reached if f.name == "down")
+    add = next(node for node in ast.walk(down.node) if isinstance(node, ast.Add))
+    assert inference.kind(down, add).tag is Tag.UNKNOWN

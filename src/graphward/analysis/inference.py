@@ -421,10 +421,11 @@ def _last_line(function: FunctionInfo, until: ast.AST | None) -> int | None:
 
 
 def _later(first: ast.AST | None, second: ast.AST | None) -> ast.AST | None:
-    """The one of two nodes of a function that comes last, or None where one of them is None."""
-    if first is None or second is None:
+    """The one of two nodes of a function that comes last, or None where one of them is None or has no place."""
+    one, other = getattr(first, "lineno", None), getattr(second, "lineno", None)
+    if one is None or other is None:
         return None
-    return second if second.lineno > first.lineno else first  # type: ignore[attr-defined]
+    return second if other > one else first
 
 
 def _single_assignments(method: FunctionInfo) -> dict[str, ast.expr | None]:
