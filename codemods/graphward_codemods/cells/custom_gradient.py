@@ -34,7 +34,8 @@ class CustomGradient(Rule):
 
     ## What the rewrite assumes
 
-    That the gradient of what `forward` computes will do. Where it will not, write a Cell with a `bprop`:
+    That the gradient of what `forward` computes will do. Where it will not, the second alternative says what to do by
+    hand, a Cell with a `bprop`:
 
         class Square(nn.Cell):
             def construct(self, x):
@@ -67,7 +68,7 @@ class CustomGradient(Rule):
         if found is None:
             return
         message = f"{found.name}.apply does not compile"
-        yield context.finding(self, node, message, fixes=(_fix(node, found, context),))
+        yield context.finding(self, node, message, fixes=_fixes(node, found, context))
 
 
 def _function_class(node: ast.expr, context: FunctionContext) -> ClassInfo | None:
@@ -82,18 +83,22 @@ def _function_class(node: ast.expr, context: FunctionContext) -> ClassInfo | Non
     return known if "apply" not in known.methods and known.methods["forward"].is_static else None
 
 
-def _fix(node: ast.Call, found: ClassInfo, context: FunctionContext) -> Fix:
+def _fixes(node: ast.Call, found: ClassInfo, context: FunctionContext) -> tuple[Fix, ...]:
     forward = found.methods["forward"]
     arguments = forward.node.args.posonlyargs + forward.node.args.args
     first = arguments[0].arg if arguments else ""
-    title = "Call forward itself"
-    if any(isinstance(n, ast.Name) and n.id == first for n in forward.nodes):
-        reason = f"forward uses {first}; write a Cell with construct and bprop(self, inputs..., out, dout)"
-        return context.rewrite().manual(title, f"not changed by itself: {reason}")
+    keeps = f"to keep the gradient of {found.name}.backward, make {found.name} a Cell: construct does what forward does"
+    reads = any(isinstance(n, ast.Name) and n.id == first for n in forward.nodes)
+    saved = f", what forward keeps in {first} is computed again from the inputs" if reads else ""
+    advice = f"{keeps}, and bprop(self, inputs..., out, dout) returns a tuple with one gradient for each input{saved}"
+    by_hand = context.rewrite().manual("Write a Cell with bprop", f"not changed by itself: {advice}")
+    if reads:
+        return (by_hand,)
     module = context.module
     assert isinstance(node.func, ast.Attribute)
     rewrite = context.rewrite()
     bracket = module.source.utf8.index(b"(", module.end(node.func)) + 1
     rewrite.replace_span(module.end(node.func.value), module.end(node.func), ".forward")
     rewrite.insert(bracket, "None, " if node.args or node.keywords else "None")
-    return rewrite.unsafe(title, "the gradient is derived from forward; backward is no longer called")
+    reason = "the gradient is derived from forward; backward is no longer called"
+    return rewrite.unsafe("Call forward itself", reason), by_hand

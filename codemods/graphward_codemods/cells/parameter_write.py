@@ -12,6 +12,7 @@ from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
 _METHODS = frozenset({"set_data", "assign_value"})
+_SAME_FORM = "the value must have the dtype and shape of the Parameter"
 
 
 class ParameterWrite(Rule):
@@ -41,7 +42,11 @@ class ParameterWrite(Rule):
 
     ## When it is unsafe
 
-    Always: `set_data` can give a Parameter another dtype or shape, `ops.assign` cannot.
+    Always: `set_data` can give a Parameter another dtype or shape, `ops.assign` cannot. Where the Parameter is read
+    before the write and takes part in a gradient, the two modes differ: the backward pass of PyNative reads what was
+    written, that of the graph what the forward pass read. The proof refuses that, and the second alternative says
+    what to do by hand: return the new value, and write it after the gradients are taken, with `ops.assign`. (A
+    gradient function that is compiled need not see what `set_data` writes to a Parameter between two calls.)
 
     ## References
 
@@ -67,7 +72,8 @@ class ParameterWrite(Rule):
         if tag is not Tag.PARAMETER and not (tag is Tag.UNKNOWN and method == "set_data"):
             return
         message = f"{context.text(parameter)} is written with {method}, which does not compile"
-        yield context.finding(self, node, message, fixes=(_fix(node, parameter, context),))
+        fixes = (_fix(node, parameter, context), _after_the_call(parameter, context))
+        yield context.finding(self, node, message, fixes=fixes)
 
     def _data(self, node: ast.Assign, context: FunctionContext) -> Iterable[Finding]:
         """`self.p.data = value`."""
@@ -86,8 +92,8 @@ class ParameterWrite(Rule):
         space = len(module.source.utf8[equals:]) - len(module.source.utf8[equals:].lstrip(b" "))
         rewrite.replace_span(module.end(target.value), equals + space, ", ")
         rewrite.insert(module.end(node), ")")
-        fix = rewrite.unsafe("Use ops.assign", "the value must have the dtype and shape of the Parameter")
-        yield context.finding(self, target, message, fixes=(fix,))
+        fix = rewrite.unsafe("Use ops.assign", _SAME_FORM)
+        yield context.finding(self, target, message, fixes=(fix, _after_the_call(target.value, context)))
 
 
 def _fix(node: ast.Call, parameter: ast.expr, context: FunctionContext) -> Fix:
@@ -106,4 +112,15 @@ def _fix(node: ast.Call, parameter: ast.expr, context: FunctionContext) -> Fix:
     rewrite.insert(module.start(node), f"{assign}(")
     between = f",{lines}" if "\n" in lines and not lines.strip() else ", "
     rewrite.replace_span(module.end(parameter), module.start(value), between)
-    return rewrite.unsafe(title, "the value must have the dtype and shape of the Parameter")
+    return rewrite.unsafe(title, _SAME_FORM)
+
+
+def _after_the_call(parameter: ast.expr, context: FunctionContext) -> Fix:
+    """`ops.assign` and not `set_data`: a compiled `ms.grad` goes on with the value from before `set_data`."""
+    name = context.text(parameter)
+    advice = f"return the new value of {name} from the graph, and write it with ops.assign where the graph was called"
+    reason = (
+        f"once the gradients are taken: the backward pass of PyNative reads what was written to {name} in between, "
+        "that of the graph what the forward pass read, so the gradients of the two differ"
+    )
+    return context.rewrite().manual("Write it after the call", f"not changed by itself: {advice}, {reason}")
