@@ -25,22 +25,23 @@ KEYS: tuple[tuple[bytes, str, int], ...] = (
     (b"y", "accept", 10), (b"n", "reject", 10), (b"s", "silence", 10), (b"k", "open before", 2), (b"c", "clear", 4),
     (b"u", "undo", 10), (b"r", "redo", 10), (END, "end of the list", 4), (HOME, "start of the list", 4),
     (b"\r", "fold", 4), (b"n", "reject a file", 4), (b"u", "undo a file", 4),
-    (b"?", "help", 1), (ESCAPE, "help away", 1),
 )  # fmt: skip
 BUSY: tuple[tuple[bytes, str, int], ...] = (
     (b"y", "accept in a row", 20), (DOWN, "down in a row", 20), (b"u", "undo in a row", 20),
 )  # fmt: skip
+WINDOW: tuple[tuple[bytes, str, int], ...] = ((b"?", "help", 1), (ESCAPE, "help away", 1))
 FILTERS = (b"transpose", b"state:open", b"model_01 return", b"fix:safe")
 MANY: tuple[tuple[bytes, str, int], ...] = (
     (b"F", "accept all of a file", 1), (b"u", "undo all of a file", 1),
     (b"R", "accept all of a rule", 1), (b"u", "undo all of a rule", 1), (b"r", "redo all of a rule", 1),
     (b"u", "undo it again", 1), (b"a", "accept all safe ones", 1), (b"u", "undo all safe ones", 1),
 )  # fmt: skip
+TO_WRITE: tuple[tuple[bytes, str, int], ...] = ((b"a", "accept all to write", 1),)
+QUESTION: tuple[tuple[bytes, str, int], ...] = ((b"q", "quit: the question", 1), (ESCAPE, "question away", 1))
 LAST: tuple[tuple[bytes, str, int], ...] = (
-    (b"a", "accept all to write", 1), (b"q", "quit: the question", 1), (ESCAPE, "question away", 1), (b"w", "write", 1),
-    (DOWN, "down while it writes", 3),
+    (b"w", "write", 1), (DOWN, "down while it writes", 3),
 )  # fmt: skip
-ROUNDS = 3
+ROUNDS = 5
 
 
 def arguments() -> argparse.Namespace:
@@ -67,6 +68,14 @@ def measure(
             taken.append(terminal.answer(key) * 1000)
         rows.append((name, taken))
     return rows
+
+
+def in_turns(
+    terminal: Terminal, keys: tuple[tuple[bytes, str, int], ...], rest: float
+) -> list[tuple[str, list[float]]]:
+    """The same for keys that go one after the other, several times over: one press says little of a median."""
+    rounds = [measure(terminal, keys, rest) for _ in range(ROUNDS)]
+    return [(name, [taken for each in rounds for taken in each[n][1]]) for n, (_, name, _) in enumerate(keys)]
 
 
 def filters(terminal: Terminal) -> list[tuple[str, list[float]]]:
@@ -110,12 +119,12 @@ def main() -> None:
             terminal.wait_for(b"quit", 300)
             seconds = time.monotonic() - started
             measured = measure(terminal, KEYS, 0.35)
+            measured += in_turns(terminal, WINDOW, 0.5)
             measured += measure(terminal, BUSY, 0.05)
             measured += filters(terminal)
-            rounds = [measure(terminal, MANY, 0.5) for _ in range(ROUNDS)]
-            measured += [
-                (name, [taken for each in rounds for taken in each[n][1]]) for n, (_, name, _) in enumerate(MANY)
-            ]
+            measured += in_turns(terminal, MANY, 0.5)
+            measured += measure(terminal, TO_WRITE, 0.05)
+            measured += in_turns(terminal, QUESTION, 0.5)
             measured += measure(terminal, LAST, 0.05)
         finally:
             terminal.close()
