@@ -34,8 +34,8 @@ class CustomGradient(Rule):
 
     ## What the rewrite assumes
 
-    That the gradient of what `forward` computes will do. Where it will not, the second alternative says what to do by
-    hand, a Cell with a `bprop`:
+    That the gradient of what `forward` computes will do. Where it will not, the alternative by hand says what to
+    do, a Cell with a `bprop`:
 
         class Square(nn.Cell):
             def construct(self, x):

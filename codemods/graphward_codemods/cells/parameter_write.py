@@ -44,8 +44,8 @@ class ParameterWrite(Rule):
 
     Always: `set_data` can give a Parameter another dtype or shape, `ops.assign` cannot. Where the Parameter is read
     before the write and takes part in a gradient, the two modes differ: the backward pass of PyNative reads what was
-    written, that of the graph what the forward pass read. The proof refuses that, and the second alternative says
-    what to do by hand: return the new value, and write it after the gradients are taken, with `ops.assign`. (A
+    written, that of the graph what the forward pass read. The proof refuses that, and the alternative by hand
+    says what to do: return the new value, and write it after the gradients are taken, with `ops.assign`. (A
     gradient function that is compiled need not see what `set_data` writes to a Parameter between two calls.)
 
     ## References
