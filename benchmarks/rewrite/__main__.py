@@ -2,8 +2,8 @@
 fails when too little is healed, when nothing is said of an entry, or when what the compiler takes is changed by
 `fix` or comes to harm by `fix --unsafe-fixes`.
 
-healed: rewritten and verified. by hand: a fix that a person has to make. refused: there is a rewrite, and the proof
-turned it away. silent: no finding at all.
+healed: rewritten and verified, with inputs that `fixtures/agreement/inputs.toml` declares, else inferred ones. by hand:
+a fix that a person has to make. refused: there is a rewrite, and the proof turned it away. silent: no finding at all.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from .material import Entry, copy, entries
+from .material import Entry, copy, declare_inputs, entries
 
 HEALED = 0.85
 GRAPHWARD = Path(sys.executable).with_name("graphward")
@@ -87,6 +87,7 @@ def main() -> None:
         for place in (folder, other):
             place.mkdir()
         copy({e.module for e in ill}, folder)
+        declare_inputs(folder)
         # A report's module holds its cure beside the original: only constructs are accepted as a whole.
         healthy = [e for e in chosen if e.verdict == "accepts" and e.module.startswith("constructs/")]
         copy({e.module for e in healthy}, other)

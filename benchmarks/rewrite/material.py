@@ -36,3 +36,8 @@ def copy(modules: set[str], folder: Path) -> None:
         target = folder / module
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(FIXTURES / module, target)
+
+
+def declare_inputs(folder: Path) -> None:
+    """Give the copies in `folder` the settings that declare inputs."""
+    shutil.copyfile(FIXTURES / "inputs.toml", folder / "pyproject.toml")

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from graphward.config import Config, VerifySettings
+from graphward.engine.check import check
+from graphward.engine.run import rules_of
 from graphward.engine.workspace import Workspace
 from graphward.migrate.run import Migration, migrate
 from graphward.rules.context import FunctionContext
@@ -191,6 +193,21 @@ def test_no_verify_runs_nothing_and_applies_safe_fixes_only(tmp_path):
     assert not witness.exists()
     subprocess.run([sys.executable, "-c", on_import], check=True)
     assert witness.exists(), "the line would have told"
+
+
+def test_a_declared_target_is_proven_though_no_rule_sees_anything(tmp_path, mindspore_python):
+    loop = (
+        "\n\nclass Loop(nn.Cell):\n    def construct(self, x, n):\n"
+        "        for _ in range({}):\n            x = x + 1\n        return x\n"
+    )
+    path = write(tmp_path, HEAD + net("return x * 2") + loop.format("n"))
+    inputs = {f"{path}::Net": ("f32[2,3]",), f"{path}::Loop": ("f32[2,3]", "i32[]<4")}
+    config = Config(root=tmp_path, python=mindspore_python, verify=VerifySettings(targets=inputs))
+    assert not list(check(Workspace([path]), rules_of(config), config).all_findings())
+    result = migrate(Workspace([path]), rules_of(config), config)
+    assert text_after(result) == HEAD + net("return x * 2") + loop.format("int(n)")
+    assert [v.target for v in result.verdicts] == ["net.py::Net", "net.py::Loop"]
+    assert all(v.verified for v in result.verdicts)
 
 
 def test_a_target_restricts_the_run_to_what_it_runs_through(tmp_path, mindspore_python):

@@ -96,7 +96,7 @@ def _round(
     first = check(workspace, rules, config, only=only, analysis=analysis)
     candidates = Candidates(first, limit)
     declared_only = config.verify.declared_only
-    if not candidates.all and not declared_only:
+    if not candidates.all and not config.verify.targets:
         return Migration(FixResult({}, first, first, []), first, [])
     files = list({place[0] for c in candidates.all.values() for place in c.places} | set(first.files))
     coverage = Coverage(workspace, analysis, config)
@@ -162,8 +162,10 @@ class _Prover:
         return Migration(FixResult({}, first, first, []), first, verdicts, targets=targets)
 
     def _first_round(self) -> None:
-        """Prove everything together; where a function's own region cannot be run, the regions around it."""
-        self._prove(self._targets(limit=1))
+        """Prove everything together, and every declared target: the rules may miss what the compiler says;
+        where a function's own region cannot be run, the regions around it."""
+        first = {t.name: t for t in [*self.coverage.declared, *self._targets(limit=1)]}
+        self._prove(list(first.values()))
         open_places = {p for name in self._unproven() for p in self.candidates.all[name].places}
         if open_places:
             self._prove(self._targets(limit=_PARENTS, places=open_places))
