@@ -294,6 +294,17 @@ def test_an_edited_text_is_kept_if_it_parses(begin: Begin):
     assert review.state.counts[Status.ACCEPTED] == 1
 
 
+def test_an_edited_text_keeps_what_only_looks_like_the_end_of_a_line(begin: Begin, project: Path):
+    (project / "net.py").write_text(NET.replace("# 转置", "# a\x0cb\u2028c"), encoding="utf-8")
+    review = begin()
+    entry = review.state.entry
+    assert entry is not None
+    proposal = draft(entry.item, review.state.shown(entry))
+    assert edited(proposal, proposal.document) is entry.item.fixes[0]
+    fix = edited(proposal, proposal.document.replace("(0, 1)", "(1, 0)").replace("\n", "\r\n"))
+    assert fix is not None and fix.edits[0].text == "        x = x.swapaxes(1, 0)  # a\x0cb\u2028c\n"
+
+
 def test_lines_of_a_notebook_are_told_by_cell(begin: Begin, project: Path):
     cells = ["import numpy as np\nfrom mindspore import Tensor, nn\n", NET.partition("nn\n\n\n")[2]]
     book = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [

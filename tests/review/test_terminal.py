@@ -191,6 +191,37 @@ def test_the_editor_the_filter_the_mouse_and_the_help(net: Path, project: Path, 
     terminal.kill()
 
 
+@pytest.mark.parametrize(
+    ("editor", "said"),
+    [
+        ("/does/not/exist", "does not start"), ("false", "ended with status 1; nothing was taken over"),
+        ("vim '", "VISUAL cannot be understood: No closing quotation"),
+    ],
+)  # fmt: skip
+def test_after_an_editor_that_fails_the_review_goes_on(net: Path, project: Path, editor: str, said: str):
+    terminal = Terminal("review", folder=project, columns=160, VISUAL=editor)
+    terminal.until("5 findings", "q quit")
+    for key in "eo":
+        terminal.type(key)
+        terminal.until(said, "5 findings", "q quit")
+        terminal.type("n")
+        terminal.until("Rejected.")
+    terminal.kill()
+
+
+def test_an_interrupt_ends_the_editor_alone(net: Path, project: Path, tmp_path: Path):
+    editor = tmp_path / "editor"
+    editor.write_text("#!/bin/sh\necho it waits\nsleep 60\n")
+    editor.chmod(0o755)
+    terminal = Terminal("review", folder=project, VISUAL=str(editor), EDITOR="")
+    terminal.until("5 findings", "q quit")
+    terminal.type("e")
+    terminal.until("it waits")
+    terminal.type("\x03")
+    terminal.until("nothing was taken over", "5 findings", "q quit")
+    terminal.kill()
+
+
 def test_without_color_no_color_code_is_sent(net: Path, project: Path):
     terminal = Terminal("review", folder=project, NO_COLOR="1")
     terminal.until("5 findings", "q quit")

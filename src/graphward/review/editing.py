@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from ..engine.apply import DoesNotParse, apply_fixes
@@ -11,6 +12,8 @@ from ..source.text import SourceText
 from .items import Item
 
 _HEAD = "#| "
+# Those of Python: a form feed, say, is a part of a line.
+_LINES = re.compile(r"\r\n|\n|\r")
 
 
 class BadEdit(Exception):
@@ -57,7 +60,9 @@ def edited(draft: Draft, document: str) -> Fix | None:
     """The fix that the user's document makes; None when nothing is left in it, or nothing was changed by hand and
     there was no fix. Raises BadEdit when the file would not parse."""
     source = draft.item.source
-    lines = [line for line in document.splitlines() if not line.startswith(_HEAD.rstrip())]
+    lines = [line for line in _LINES.split(document) if not line.startswith(_HEAD.rstrip())]
+    if lines and not lines[-1]:
+        lines.pop()
     if not any(line.strip() for line in lines):
         return None
     start, end = _bounds(source, draft.first, draft.last)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import tempfile
 from pathlib import Path
@@ -12,6 +13,7 @@ from pathlib import Path
 from ..errors import GraphwardError
 
 _GOTO = frozenset({"code", "codium", "cursor", "code-insiders"})
+_SET = "set EDITOR to the editor that you want, for example `vim` or `code --wait`"
 _COLON = frozenset({"subl", "hx", "helix", "zed"})
 
 
@@ -43,20 +45,28 @@ def command_at(editor: list[str], path: Path, line: int) -> list[str]:
 
 
 def _editor() -> list[str]:
-    named = os.environ.get("VISUAL") or os.environ.get("EDITOR")
-    if named:
-        return shlex.split(named)
+    for name in ("VISUAL", "EDITOR"):
+        try:
+            command = shlex.split(os.environ.get(name, ""))
+        except ValueError as error:
+            raise GraphwardError(f"{name} cannot be understood: {error}", hint=_SET) from None
+        if command:
+            return command
     found = next((name for name in ("editor", "nano", "vi") if shutil.which(name)), None)
     if found is None:
-        raise GraphwardError("no editor is known", hint="set EDITOR, for example to `vim` or `code --wait`")
+        raise GraphwardError("no editor is known", hint=_SET)
     return [found]
 
 
 def _run(command: list[str]) -> None:
-    hint = "set EDITOR to the editor that you want"
     try:
-        status = subprocess.run(command, check=False).returncode
+        process = subprocess.Popen(command)
     except OSError as error:
-        raise GraphwardError(f"the editor {command[0]} does not start: {error.strerror}", hint=hint) from None
+        raise GraphwardError(f"the editor {command[0]} does not start: {error.strerror}", hint=_SET) from None
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the editor's, and ends no more than that
+    try:
+        status = process.wait()
+    finally:
+        signal.signal(signal.SIGINT, before)
     if status:
-        raise GraphwardError(f"the editor {command[0]} ended with status {status}; nothing was taken over", hint=hint)
+        raise GraphwardError(f"the editor {command[0]} ended with status {status}; nothing was taken over", hint=_SET)

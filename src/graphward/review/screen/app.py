@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -331,12 +331,20 @@ class ReviewApp(App[None]):
             self.do(act.Say(str(error).replace("\n", " ")))
         self._look_at_disk()
 
-    def _suspended(self) -> Any:
+    @contextmanager
+    def _suspended(self) -> Iterator[None]:
         """The terminal as it was, for another program."""
+        failed: GraphwardError | None = None
         try:
-            return self.suspend()
+            with self.suspend():
+                try:
+                    yield
+                except GraphwardError as error:  # only after a body that ends well does Textual take the terminal back
+                    failed = error
         except SuspendNotSupported:
-            raise GraphwardError("this terminal cannot be handed to an editor", hint="use --plain") from None
+            failed = GraphwardError("this terminal cannot be handed to an editor", hint="use --plain")
+        if failed is not None:
+            raise failed
 
     # Writing and leaving
 
