@@ -342,6 +342,96 @@ def test_a_file_that_changed_on_disk_is_not_overwritten_while_others_are(begin: 
     assert "swapaxes" in PATH.read_text(encoding="utf-8")
 
 
+def look(review: Review) -> None:
+    """What the screen does every other second."""
+    for path in review.changed_on_disk():
+        review.take(path, review.look_again(path))
+
+
+@pytest.mark.parametrize("meanwhile", [None, "def construct(:\n"], ids=["removed", "no Python"])
+def test_a_file_that_comes_back_brings_its_decisions_back(begin: Begin, project: Path, meanwhile: str | None):
+    (project / "a.py").write_text(NET, encoding="utf-8")
+    (project / "net.py").write_text(NET, encoding="utf-8")
+    review = begin()
+    review.do(act.Accept())
+    review.do(act.Reject())
+    file = Path("a.py")
+    if meanwhile is None:
+        file.unlink()
+    else:
+        file.write_text(meanwhile, encoding="utf-8")
+    look(review)
+    assert list(review.state.files) == [Path("net.py")]
+    assert "a.py is left alone" in review.state.message
+    review.do(act.Say(""))
+    look(review)
+    assert review.state.message == ""  # it is told once
+    file.write_text(f"# theirs\n{NET}", encoding="utf-8")
+    look(review)
+    assert "a.py has changed on disk and was read again: 1 accepted fix still fits." in review.state.message
+    assert states(review)[:3] == ["accepted", "rejected", "open"]
+    assert list(review.state.files) == [file, Path("net.py")]
+    review.do(act.Undo())
+    assert "Undone: GW310 on line 8." in review.state.message
+    assert states(review)[:3] == ["accepted", "open", "open"]
+    review.write(review.unwritten(), review.begin_write())
+    assert file.read_text(encoding="utf-8") == f"# theirs\n{NET}".replace("x.transpose(0, 1)", "x.swapaxes(0, 1)")
+
+
+def test_what_is_decided_while_a_file_is_read_again_is_not_lost(begin: Begin, project: Path):
+    review = begin()
+    PATH.write_text(f"# theirs\n{NET}", encoding="utf-8")
+    late = review.look_again(PATH)
+    review.do(act.Accept())
+    review.take(PATH, late)
+    assert states(review)[0] == "accepted"
+    look(review)
+    assert "1 accepted fix still fits" in review.state.message
+    assert states(review)[0] == "accepted"
+
+
+def test_undo_and_redo_reach_behind_a_change_on_disk(begin: Begin, project: Path):
+    review = begin()
+    review.do(act.Accept())
+    review.do(act.Reject())
+    review.do(act.ShowNext())
+    review.do(act.Accept())
+    review.settle()
+    seen = [states(review)]
+    PATH.write_text(f"# theirs\n{NET}", encoding="utf-8")
+    look(review)
+    review.settle()
+    assert states(review) == seen[0]
+    for _ in range(3):
+        review.do(act.Undo())
+        assert "Undone" in review.state.message
+        review.settle()
+        seen.append(states(review))
+    assert seen[1:] == [["accepted", "rejected", *["open"] * 3], ["accepted", *["open"] * 4], ["open"] * 5]
+    for expected in seen[-2::-1]:
+        review.do(act.Redo())
+        review.settle()
+        assert states(review) == expected
+    assert final(review.state.files[PATH]).text.startswith("# theirs\n")
+    assert "stop_gradient" in final(review.state.files[PATH]).text
+
+
+def test_what_cannot_be_undone_any_more_is_said(begin: Begin, project: Path):
+    review = begin()
+    review.do(act.Reject())
+    review.do(act.Accept())
+    review.write(review.unwritten(), review.begin_write())
+    PATH.write_text(f"# theirs\n{PATH.read_text(encoding='utf-8')}", encoding="utf-8")
+    look(review)  # the accepted fix is in their file now
+    review.do(act.Undo())
+    assert review.state.message == "GW310 on line 8 cannot be undone: it has changed on disk since."
+    review.do(act.Undo())
+    assert review.state.message == "Undone: GW110 on line 7."
+    PATH.unlink()
+    look(review)
+    assert "cannot be done again" in review.do(act.Redo()).message
+
+
 def test_a_file_that_changes_before_its_turn_is_left_alone_and_the_others_are_whole(begin: Begin, project: Path):
     names = ["a.py", "b.py", "c.py"]
     (project / "net.py").unlink()

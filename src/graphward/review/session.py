@@ -7,22 +7,20 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ..engine import silencing
 from ..engine.workspace import Problem
-from ..source.edits import Edit
-from ..source.fixes import Applicability, Fix, ImportRequest
+from ..source.fixes import Fix
 from ..source.paths import display
 from ..source.text import NotText, SourceText
 from ..source.writing import write_atomic
 from . import actions as act
+from .again import SavedFix, refound, saved_fix
 from .checking import Checker, Unusable, final
-from .items import Item, itemize, numbered
+from .items import itemize, numbered
 from .journal import Entry, Journal
 from .outcome import Written, patch, read, report, write_files
-from .overlaps import Taken
-from .state import BY_HAND, SUPPRESSION, Decision, FileReview, Layer, Snapshot, State, first_place
+from .state import FileReview, Layer, Snapshot, State, first_place
 from .status import Status
-from .store import Memory, Saved, SavedFix, Store, digest, saved_fix, saved_of
+from .store import Memory, Saved, Store, digest, saved_of
 from .update import update
 
 
@@ -37,8 +35,11 @@ class Ways:
 @dataclass(frozen=True)
 class Reread:
     """A file that was read again: its bytes, the review of it (None when it is gone, or no Python any more: `problem`
-    says so), and how many decisions fit it no more."""
+    says so), and how many decisions fit it no more. `before` is the review of it until then, None for a file that was
+    away; `stamp` is not newer than the look."""
 
+    before: FileReview | None
+    stamp: tuple[int, int]
     data: bytes | None
     file: FileReview | None
     lost: int
@@ -56,6 +57,8 @@ class Review:
         self.on_disk: dict[Path, bytes] = {}
         self.problems: list[Problem] = []
         self._stamps: dict[Path, tuple[int, int]] = {}
+        # Files that are gone, or no Python any more, with what was decided on them: they may come back.
+        self._away: dict[Path, Saved] = {}
         # Of files that were written: with which decisions, and the same as they are kept. After a killed terminal only
         # the second is known.
         self._held: dict[Path, FileReview] = {}
@@ -163,7 +166,7 @@ class Review:
                 base = Layer(settled.fresh)
             else:
                 base = file.top
-            decisions = _refound(base, fixes)
+            decisions = refound(base, fixes)
             lost += len(fixes) - len(decisions)
             if decisions:
                 kept = file.layers if number else ()
@@ -206,8 +209,8 @@ class Review:
     # Files on disk
 
     def changed_on_disk(self) -> list[Path]:
-        """Files that no longer hold what the review knows of."""
-        changed = []
+        """Files that no longer hold what the review knows of, and those that were left alone and look different now."""
+        changed = [path for path in self._away if _stamp(path) != self._stamps[path]]
         for path, data in self.on_disk.items():
             stamp = _stamp(path)
             if path in self.state.files and stamp != self._stamps.get(path):
@@ -219,37 +222,44 @@ class Review:
 
     def look_again(self, path: Path) -> Reread:
         """A file as it now is on disk, with the decisions that still fit. Changes nothing: `take` does."""
-        data = read(path)
+        before, stamp, data = self.state.files.get(path), _stamp(path), read(path)
         try:
             if data is None:
                 raise NotText("it cannot be read", 0)
             source = SourceText.from_bytes(path, data)
         except NotText as error:
-            return Reread(data, None, 0, Problem(path, error.line, str(error)))
+            return Reread(before, stamp, data, None, 0, Problem(path, error.line, str(error)))
         findings = self.checker.found_in([source], self.state.files)[path]
         problem = self.checker.problem(path)
         if problem is not None:
-            return Reread(data, None, 0, problem)
-        file, lost = self._restored(path, source, findings, saved_of(self.state.files[path], *self._written(path)))
-        return Reread(data, file, lost)
+            return Reread(before, stamp, data, None, 0, problem)
+        saved = self._away[path] if before is None else saved_of(before, *self._written(path))
+        file, lost = self._restored(path, source, findings, saved)
+        return Reread(before, stamp, data, file, lost)
 
     def take(self, path: Path, seen: Reread) -> None:
-        """Go on with what `look_again` saw."""
-        name = display(path)
+        """Go on with what `look_again` saw. Nothing is done when the user has decided something on the file meanwhile:
+        it is still one of those that have changed."""
+        name, before = display(path), self.state.files.get(path)
+        if before is not None and (seen.before is None or not _same_decisions(before, seen.before)):
+            return
         if seen.file is None or seen.data is None:
+            if before is not None:
+                self._away[path] = saved_of(before, *self._written(path))
+            self._stamps[path] = seen.stamp
             if seen.problem is not None:
                 self.problems.append(seen.problem)
                 self.do(act.Reloaded((path, ""), None, f"{name} is left alone: {seen.problem.message}."))
             self.on_disk.pop(path, None)
             return
         told = f"{name} has changed on disk and was read again"
-        if self.state.files[path].decisions:
-            kept = len(seen.file.decisions)
+        kept = len(seen.file.decisions)
+        if kept or seen.lost:
             told += f": {kept} accepted {'fix still fits' if kept == 1 else 'fixes still fit'}"
             told += f", {seen.lost} no longer {'does' if seen.lost == 1 else 'do'}" if seen.lost else ""
         self.on_disk[path] = seen.data
-        self._held.pop(path, None)
-        self._inside.pop(path, None)
+        for known in (self._held, self._inside, self._away):
+            known.pop(path, None)
         self.do(act.Reloaded((path, ""), seen.file, f"{told}."))
 
     # The end
@@ -342,44 +352,13 @@ def _fixes(file: FileReview) -> dict[str, Fix]:
     return {key: decision.fix for key, (_, decision) in file.decisions.items()}
 
 
+def _same_decisions(file: FileReview, other: FileReview) -> bool:
+    return file.layers is other.layers and file.rejected == other.rejected
+
+
 def _makes(file: FileReview, data: bytes) -> bool:
     """Whether the decisions make `data` of a file."""
     try:
         return final(file).to_bytes() == data
     except Unusable:
         return False
-
-
-def _refound(layer: Layer, fixes: Sequence[SavedFix]) -> dict[str, Decision]:
-    """The saved decisions that still fit what was found, and each other."""
-    items = layer.snapshot.by_key
-    decisions: dict[str, Decision] = {}
-    taken = Taken(())
-    for saved in fixes:
-        item = items.get(saved.key)
-        fix = None if item is None else _again(item, saved)
-        if item is not None and fix is not None and taken.claim(item.key, fix):
-            decisions[item.key] = Decision(item, fix, saved.choice)
-    return decisions
-
-
-def _again(item: Item, saved: SavedFix) -> Fix | None:
-    if saved.choice == SUPPRESSION:
-        return silencing.on_line(item.source, item.finding)
-    if saved.choice == BY_HAND:
-        edit = _edit_again(item, saved)
-        imports = tuple(ImportRequest(*names) for names in saved.imports)
-        if edit is None:
-            return None
-        return Fix(saved.title, (edit,), Applicability.UNSAFE, "written by hand", imports)
-    return next((fix for fix in item.fixes if fix.title == saved.title), None)
-
-
-def _edit_again(item: Item, saved: SavedFix) -> Edit | None:
-    """The lines that a text by hand replaced, if they still stand around the finding, or stand in one place only."""
-    data, before = item.source.utf8, saved.before.encode()
-    starts = [start for start in item.source.line_starts if before and data.startswith(before, start)]
-    here = item.finding.span.start
-    around = [start for start in starts if start <= here < start + len(before)]
-    chosen = around[:1] or (starts if len(starts) == 1 else [])
-    return Edit(chosen[0], chosen[0] + len(before), saved.after) if chosen else None

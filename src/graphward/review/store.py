@@ -21,23 +21,11 @@ from platformdirs import user_state_path
 from ..errors import GraphwardError
 from ..source.text import SourceText
 from ..source.writing import write_atomic
+from .again import SavedFix, saved_fix
 from .state import BY_HAND, Decision, FileReview, Place, Snapshot
 
 _FORMAT = 1
 _encode = json.JSONEncoder(ensure_ascii=False).encode
-
-
-@dataclass(frozen=True)
-class SavedFix:
-    """A decision: the finding's key, the number and the title of the alternative (BY_HAND and SUPPRESSION included),
-    and, of a text by hand, what it replaced and what it put there."""
-
-    key: str
-    choice: int
-    title: str
-    before: str = ""
-    after: str = ""
-    imports: tuple[tuple[str, str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -204,17 +192,6 @@ def saved_of(file: FileReview, written: str, inside: tuple[SavedFix, ...]) -> Sa
     layers = tuple(tuple(saved_fix(decision) for decision in layer.decisions.values()) for layer in file.layers)
     met = frozenset(_met(_snapshots(file)))
     return Saved(digest(file.original.to_bytes()), written, met, file.rejected, layers, inside)
-
-
-def saved_fix(decision: Decision) -> SavedFix:
-    """What is kept of a decision."""
-    fix, key, choice = decision.fix, decision.item.key, decision.choice
-    if choice != BY_HAND:
-        return SavedFix(key, choice, fix.title)
-    edit = fix.edits[0]
-    before = decision.item.source.utf8[edit.start : edit.end].decode()
-    imports = tuple((i.module, i.name, i.alias) for i in fix.imports)
-    return SavedFix(key, choice, fix.title, before, edit.text, imports)
 
 
 def _row(decision: Decision) -> str:

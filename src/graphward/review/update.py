@@ -10,6 +10,7 @@ from typing import Any
 from ..engine import silencing
 from ..source.fixes import Fix
 from . import actions as act
+from .again import rebased
 from .filters import BadFilter, parse_filter
 from .overlaps import Taken
 from .state import (
@@ -385,14 +386,26 @@ def _redo(state: State, action: act.Redo) -> State:
 def _back(state: State, step: Step | None, source: str, target: str, verb: str) -> State:
     if step is None:
         return replace(state, message=f"There is nothing to {verb}.")
-    # A file that was read again since has other findings: what was decided before does not fit it.
-    files = {p: f for p, f in step.files.items() if p in state.files and f.original == state.files[p].original}
+    files = {path: _as_it_was(file, state.files[path]) for path, file in step.files.items() if path in state.files}
+    changes: dict[str, Any] = {source: step.earlier}
+    if all(_decided(file) == _decided(state.files[path]) for path, file in files.items()):
+        what = f"{step.what[0].upper()}{step.what[1:]} cannot be {'undone' if verb == 'undo' else 'done again'}"
+        return replace(state, message=f"{what}: it has changed on disk since.", **changes)
     other = Step({p: state.files[p] for p in files}, state.selected, step.what, getattr(state, target))
-    changes: dict[str, Any] = {source: step.earlier, target: other}
+    changes[target] = other
     place = step.selected if verb == "undo" else state.selected
     done = "Undone" if verb == "undo" else "Done again"
     state = replace(state, files={**state.files, **files}, selected=place, message=f"{done}: {step.what}.", **changes)
     return _kept(state) if verb == "undo" else _next_open(state)
+
+
+def _as_it_was(file: FileReview, now: FileReview) -> FileReview:
+    """An earlier state of a file, also of one that was read again since and has other findings."""
+    return file if file.original == now.original else rebased(file, now)
+
+
+def _decided(file: FileReview) -> tuple[dict[str, Fix], frozenset[str]]:
+    return {key: decision.fix for key, (_, decision) in file.decisions.items()}, file.rejected
 
 
 # What the background reports
@@ -447,6 +460,8 @@ def _reloaded(state: State, action: act.Reloaded) -> State:
         files = {p: f for p, f in state.files.items() if p != path}
     else:
         files = {**state.files, path: action.file}
+        if path not in state.files:
+            files = {p: files[p] for p in sorted(files)}
     return _kept(replace(state, files=files, message=action.message))
 
 
