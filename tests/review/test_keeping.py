@@ -87,6 +87,20 @@ def test_a_changed_file_keeps_the_decisions_that_fit_and_marks_what_is_new(begin
     assert "# a new line\n        x = x.swapaxes(0, 1)" in final(again.state.files[PATH]).text
 
 
+def test_a_message_that_names_a_line_is_known_again_when_the_line_has_moved(begin: Begin, project: Path):
+    text = "from mindspore import nn\n\n\nclass Net(nn.Cell):\n    def construct(self, x):\n"
+    text += "        x = nn.LayerNorm((4,))(x)\n        return nn.LayerNorm((4,))(x)\n"
+    (project / "net.py").write_text(text, encoding="utf-8")
+    first = begin()
+    assert "in line 7" in next(first.state.all_entries()).item.finding.message
+    first.do(act.Reject())
+    first.do(act.Accept())
+    (project / "net.py").write_text(f"# moved\n{text}", encoding="utf-8")
+    again = begin()
+    assert states(again) == ["rejected", "accepted"]
+    assert again.state.message == "2 earlier decisions hold."
+
+
 def test_an_edited_text_is_found_again(begin: Begin, project: Path):
     first = begin()
     entry, place = first.state.entry, first.state.selected

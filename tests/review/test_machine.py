@@ -98,6 +98,24 @@ def test_what_a_fix_brings_up_is_added_and_can_be_decided(begin: Begin, project:
     assert review.left() == 0
 
 
+def test_a_finding_that_says_something_else_after_a_fix_is_still_the_same_one(begin: Begin, project: Path):
+    text = "from mindspore import nn\n\n\nclass Net(nn.Cell):\n    def construct(self, x):\n"
+    text += "        x = nn.LayerNorm((4,))(x)\n        return nn.LayerNorm((4,))(x)\n"
+    (project / "net.py").write_text(text, encoding="utf-8")
+    review = begin()
+    says = [entry.item.finding.message for entry in review.state.all_entries()]
+    review.do(act.Accept())
+    review.settle()
+    first, second = review.state.all_entries()
+    assert (first.status, second.status, second.item.new) == (Status.ACCEPTED, Status.OPEN, False)
+    assert second.item.finding.message not in says
+    review.do(act.Accept())
+    review.settle()
+    assert [entry.status for entry in review.state.all_entries()] == [Status.ACCEPTED] * 2
+    again = begin()
+    assert [entry.status for entry in again.state.all_entries()] == [Status.ACCEPTED] * 2
+
+
 def test_alternatives_are_cycled_and_the_shown_one_is_taken(begin: Begin):
     review = begin()
     review.do(act.Select(at(review.state, 10)))

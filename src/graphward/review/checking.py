@@ -16,7 +16,7 @@ from ..rules.finding import Finding
 from ..source.fixes import Fix
 from ..source.text import SourceText
 from . import actions as act
-from .items import Item, itemize
+from .items import Item, followed, itemize
 from .state import FileReview, Layer, Snapshot
 
 
@@ -141,10 +141,11 @@ def _usable(file: FileReview) -> SourceText:
 
 def refreshed(file: FileReview, text: SourceText, findings: Sequence[Finding]) -> tuple[Item, ...]:
     """What was found in the text that the decisions make, under the keys that the same findings had before."""
-    known = [item.key for item in file.top.items if item.key not in file.decisions]
+    known = {item.key: item for item in file.top.items if item.key not in file.decisions}
     first = {item.key for item in file.layers[0].items if not item.new}
-    others = {key for layer in file.layers for key in (i.key for i in layer.items)} - set(known)
-    return itemize(file.path, text, findings, known=known, taken=others, seen=frozenset(first))
+    others = {item.key for layer in file.layers for item in layer.items} - known.keys()
+    items = itemize(file.path, text, findings, known=known, taken=others, seen=frozenset(first))
+    return followed(items, known.values())
 
 
 def applied(file: FileReview) -> SourceText:

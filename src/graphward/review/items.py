@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
@@ -12,6 +13,9 @@ from pathlib import Path
 from ..rules.finding import Finding
 from ..source.fixes import Applicability, Fix
 from ..source.text import SourceText
+
+# What a message says of other lines, which move when something is written above them.
+_LINE = re.compile(r"\b(lines?) \d+(?: (?:to|and) \d+)?")
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,10 +91,35 @@ def itemize(
     return tuple(items)
 
 
+def followed(items: Sequence[Item], before: Iterable[Item]) -> tuple[Item, ...]:
+    """The items, those of which stand for one of `before` that says something else now, of the same code in the same
+    function, under its key."""
+    keys = {item.key for item in items}
+    gone: defaultdict[tuple[str, str, bytes], deque[str]] = defaultdict(deque)
+    known = set()
+    for item in before:
+        known.add(item.key)
+        if item.key not in keys:
+            gone[_about(item)].append(item.key)
+    if not gone:
+        return tuple(items)
+    found = []
+    for item in items:
+        waiting = gone.get(_about(item)) if item.key not in known else None
+        found.append(replace(item, key=waiting.popleft(), new=False) if waiting else item)
+    return tuple(found)
+
+
+def _about(item: Item) -> tuple[str, str, bytes]:
+    span = item.finding.span
+    return item.finding.code, item.finding.region, b" ".join(item.source.utf8[span.start : span.end].split())
+
+
 def _fingerprints(source: SourceText, findings: Iterable[Finding]) -> Iterator[str]:
     for finding in findings:
         text = b" ".join(source.utf8[finding.span.start : finding.span.end].split())
-        said = "\0".join((finding.code, finding.region, finding.message, "")).encode()
+        message = _LINE.sub(r"\1", finding.message)
+        said = "\0".join((finding.code, finding.region, message, "")).encode()
         yield f"{finding.code}-{blake2b(said + text, digest_size=8).hexdigest()}"
 
 
