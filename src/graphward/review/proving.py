@@ -22,7 +22,9 @@ from ..verify.worker import WorkerDied
 from . import actions as act
 from .checking import Unusable, applied
 from .session import Review
-from .state import Decision, FileReview, Place, Proof, State
+from .state import FileReview, Place, Proof, State
+from .status import Status
+from .update import decide
 
 Progress = Callable[[int, int, str], None]
 """Called with how many proofs are done, how many there are, and the target."""
@@ -56,8 +58,9 @@ class Prover:
         if self._session is not None:
             self._session.stop()
 
-    def prove(self, state: State, places: Sequence[Place], progress: Progress) -> act.Proven:
-        """Prove the regions that run through findings. A finding that is open counts as if its shown fix were accepted.
+    def prove(self, state: State, places: Sequence[Place], progress: Progress, *, widely: bool = False) -> act.Proven:
+        """Prove the smallest region that runs through each finding, `widely` also all others that inputs are declared
+        for. A finding that is open counts as if its shown fix were accepted.
 
         Raises GraphwardError when nothing can be proven at all, Stopped.
         """
@@ -71,7 +74,7 @@ class Prover:
             self._session = Session(python=config.python or None, slots=config.verify.jobs)
             self._session.__enter__()
         try:
-            return self._prove(self._session, state, places, progress)
+            return self._prove(self._session, state, places, progress, widely)
         except WorkerDied:
             self._session = None
             if self._stopped:
@@ -84,7 +87,9 @@ class Prover:
             self._session = None
             raise
 
-    def _prove(self, session: Session, state: State, places: Sequence[Place], progress: Progress) -> act.Proven:
+    def _prove(
+        self, session: Session, state: State, places: Sequence[Place], progress: Progress, widely: bool
+    ) -> act.Proven:
         files = {path: _with_shown(state, file, places) for path, file in state.files.items()}
         found: dict[Place, Verdict] = {}
         wanted: dict[int, tuple[list[Path], list[Place]]] = {}
@@ -93,16 +98,16 @@ class Prover:
             wanted.setdefault(id(together), (together, []))[1].append(place)
         verdicts: list[Verdict] = []
         for together, asked in wanted.values():
-            verdicts += self._prove_together(session, together, files, asked, progress, found)
+            verdicts += self._prove_together(session, together, files, asked, progress, found, widely)
         proofs = {}
         for (path, key), verdict in found.items():
             fixes = frozenset((k, decision.fix) for k, (_, decision) in files[path].decisions.items())
             proofs[path, key] = Proof(verdict, fixes)
-        return act.Proven(proofs, _summary(verdicts))
+        return act.Proven(proofs, _summary(verdicts if widely else list(found.values())))
 
     def _prove_together(
         self, session: Session, together: Sequence[Path], files: Mapping[Path, FileReview], asked: Sequence[Place],
-        progress: Progress, found: dict[Place, Verdict],
+        progress: Progress, found: dict[Place, Verdict], widely: bool,
     ) -> list[Verdict]:  # fmt: skip
         """Prove what stands in files that are checked together; adds to `found`."""
         together = [path for path in together if path.suffix != NOTEBOOK]
@@ -115,8 +120,10 @@ class Prover:
         with Trees() as trees:
             for limit in (1, _PARENTS):
                 open_places = [w for p, w in where.items() if not _decided(w, targets, verdicts)]
-                new = {t.name: t for w in dict.fromkeys(open_places) for t in coverage.covering(w, limit=limit)
-                       if t.name not in verdicts}  # fmt: skip
+                new: dict[str, ProofTarget] = {}
+                for function in dict.fromkeys(open_places):
+                    through = sorted(coverage.covering(function, limit=limit), key=_order)
+                    new.update((t.name, t) for t in through[: None if widely else limit] if t.name not in verdicts)
                 jobs = [self._job(originals, t, texts, trees, files) for t in new.values()]
                 if self._stopped:  # before there was anything to stop
                     raise Stopped
@@ -124,10 +131,10 @@ class Prover:
                     verdicts[verdict.id] = verdict
                 targets.update(new)
         for place, function in where.items():
-            through = [verdicts[n] for n, t in targets.items() if function in t.places]
+            through = sorted((t for t in targets.values() if function in t.places), key=_order)
             if through:
-                verdict = next((v for v in through if v.verdict not in UNDECIDED), through[0])
-                found[place] = verdict
+                judged = [verdicts[t.name] for t in through]
+                found[place] = next((v for v in judged if v.verdict not in UNDECIDED), judged[0])
         return list(verdicts.values())
 
     def _job(
@@ -151,16 +158,21 @@ class Prover:
         return replace(job, original=trees.overlay(target.target.tree, written)) if written else job
 
 
+def _order(target: ProofTarget) -> tuple[bool, int]:
+    """Targets whose inputs are declared come first, small ones before those that run through more."""
+    return target.inputs is None, len(target.places)
+
+
 def _with_shown(state: State, file: FileReview, places: Sequence[Place]) -> FileReview:
     """The file as if the fixes that are shown for open findings among `places` were accepted."""
     for path, key in places:
         entry = file.entries.get(key) if path == file.path else None
         fix = state.shown(entry) if entry is not None else None
-        if entry is None or fix is None or entry.decision is not None:
+        if entry is None or fix is None or entry.status is not Status.OPEN:
             continue
-        if file.top.source is entry.item.source and file.top.taken.in_the_way(fix) is None:
-            top = replace(file.top, decisions={**file.top.decisions, key: Decision(entry.item, fix, 0)})
-            file = replace(file, layers=(*file.layers[:-1], top), fresh=None)
+        after = decide(file, entry, fix, entry.item.fixes.index(fix))
+        if isinstance(after, FileReview):
+            file = after
     return file
 
 
@@ -184,8 +196,12 @@ def _decided(function: tuple[Path, str], targets: Mapping[str, ProofTarget], ver
 def _summary(verdicts: Sequence[Verdict]) -> str:
     if not verdicts:
         return "No Cell or jit function that can be called runs through it."
-    good = sum(v.verified for v in verdicts)
     if len(verdicts) == 1:
-        verdict = verdicts[0]
-        return f"{verdict.inputs.target}: {verdict.verdict}" + ("" if verdict.verified else f": {verdict.message}")
-    return f"{good} of {len(verdicts)} targets verified."
+        return _told(verdicts[0])
+    good = sum(v.verified for v in verdicts)
+    bad = next((f"; {_told(v)}" for v in verdicts if not v.verified), "")
+    return f"{good} of {len(verdicts)} targets verified{bad}"
+
+
+def _told(verdict: Verdict) -> str:
+    return f"{verdict.inputs.target}: {verdict.verdict}" + ("" if verdict.verified else f": {verdict.message}")

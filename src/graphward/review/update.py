@@ -73,7 +73,7 @@ def _suppress(state: State, action: act.Suppress) -> State:
 
 def _taken(state: State, entry: Entry, fix: Fix, choice: int) -> State:
     before = state.files[entry.item.path]
-    file = _decide(before, entry, fix, choice)
+    file = decide(before, entry, fix, choice)
     if isinstance(file, str):
         return replace(state, message=file)
     state = _changed(state, {file.path: file}, f"{entry.item.finding.code} on {entry.item.line_named}")
@@ -82,7 +82,7 @@ def _taken(state: State, entry: Entry, fix: Fix, choice: int) -> State:
     return _next_open(state)
 
 
-def _decide(file: FileReview, entry: Entry, fix: Fix, choice: int) -> FileReview | str:
+def decide(file: FileReview, entry: Entry, fix: Fix, choice: int) -> FileReview | str:
     """The file with one more decision, or why that cannot be."""
     if entry.status is Status.WAITING:
         return f"This {entry.note}." if entry.note.startswith("overlaps") else entry.note

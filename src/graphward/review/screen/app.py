@@ -264,16 +264,16 @@ class ReviewApp(App[None]):
     def action_verify_all(self) -> None:
         accepted = [(e.item.path, e.key) for e in self.review.state.all_entries() if e.decision is not None]
         if accepted:
-            self._start_proof(accepted)
+            self._start_proof(accepted, widely=True)
         else:
             self.do(act.Say("Nothing is accepted yet."))
 
-    def _start_proof(self, places: list[tuple[Path, str]]) -> None:
+    def _start_proof(self, places: list[tuple[Path, str]], *, widely: bool = False) -> None:
         if self._proofs.running:
             self.do(act.Say("A proof is under way; Esc stops it."))
             return
         self._progress(0, 0, "MindSpore is being imported")
-        self._proofs.start(self.review.state, places)
+        self._proofs.start(self.review.state, places, widely=widely)
 
     def _progress(self, done: int, total: int, label: str) -> None:
         if total:

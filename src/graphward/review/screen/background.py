@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from ...errors import GraphwardError
 from .. import actions as act
@@ -96,18 +97,23 @@ class Proofs:
         self._post, self._tell, self._done = post, tell, done
         self.running = False
 
-    def start(self, state: State, places: Sequence[Place]) -> None:
-        """Prove what runs through `places`."""
+    def start(self, state: State, places: Sequence[Place], *, widely: bool = False) -> None:
+        """Prove what runs through `places`, `widely` as the prover has it."""
         self.running = True
 
+        def tell(*step: Any) -> None:
+            self._post(self._tell, *step)
+
         def work() -> None:
+            action: act.Action = act.Say("The proof has failed.")
             try:
-                action: act.Action = self._prover.prove(state, places, lambda *step: self._post(self._tell, *step))
+                action = self._prover.prove(state, places, tell, widely=widely)
             except Stopped:
                 action = act.Say("The proof was stopped.")
-            except GraphwardError as error:
+            except (GraphwardError, OSError) as error:
                 action = act.Say(str(error).replace("\n", " "))
-            self._post(self._finish, action)
+            finally:
+                self._post(self._finish, action)
 
         threading.Thread(target=work, name="proof", daemon=True).start()
 
