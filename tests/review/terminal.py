@@ -13,6 +13,7 @@ import sys
 import termios
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pyte
@@ -21,10 +22,12 @@ from wcwidth import wcwidth
 COMMAND = [sys.executable, "-c", "from graphward.cli.app import main; main()"]
 
 
-def _take_the_terminal() -> None:
+def _take_the_terminal(hangups: bool = True) -> None:
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
     # What runs in the background of a shell passes on that Ctrl-C is ignored.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if not hangups:
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
 
 
 def _whole(cells: list[str]) -> Iterator[str]:
@@ -35,9 +38,12 @@ def _whole(cells: list[str]) -> Iterator[str]:
 
 
 class Terminal:
-    """Runs `graphward ARGUMENTS` on a screen of `columns` by `rows`."""
+    """Runs `graphward ARGUMENTS` on a screen of `columns` by `rows`; without `hangups`, it is not told when that is
+    closed."""
 
-    def __init__(self, *arguments: str, folder: Path, columns: int = 80, rows: int = 24, **environment: str):
+    def __init__(
+        self, *arguments: str, folder: Path, columns: int = 80, rows: int = 24, hangups: bool = True, **environment: str
+    ):
         self._screen = pyte.Screen(columns, rows)
         self._stream = pyte.ByteStream(self._screen)
         self.raw = b""
@@ -48,9 +54,13 @@ class Terminal:
             env.pop(name, None)
         self.process = subprocess.Popen(
             [*COMMAND, *arguments], cwd=folder, env=env, stdin=slave, stdout=slave, stderr=slave,
-            start_new_session=True, preexec_fn=_take_the_terminal,
+            start_new_session=True, preexec_fn=partial(_take_the_terminal, hangups),
         )  # fmt: skip
         os.close(slave)
+
+    def close(self) -> None:
+        """Close the terminal and leave the program alone."""
+        os.close(self._master)
 
     def resize(self, columns: int, rows: int) -> None:
         """Give the screen another size; the program is told."""

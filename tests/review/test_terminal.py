@@ -95,6 +95,29 @@ def test_a_killed_terminal_loses_no_decision(net: Path, project: Path):
     assert net.read_text(encoding="utf-8") == NET
 
 
+def test_a_program_that_is_told_to_end_gives_the_terminal_back(net: Path, project: Path):
+    terminal = Terminal("review", folder=project)
+    terminal.until("5 findings", "q quit")
+    terminal.type("y")
+    terminal.until("1 accepted")
+    terminal.process.terminate()
+    assert terminal.end() == 1
+    assert terminal.raw.count(b"\x1b[?1049l") == 1  # the screen of before
+    assert "the review is not finished" in terminal.text
+
+
+def test_a_program_that_does_not_hear_of_a_closed_terminal_ends(net: Path, project: Path):
+    terminal = Terminal("review", folder=project, hangups=False)
+    terminal.until("5 findings", "q quit")
+    terminal.type("y")
+    terminal.until("1 accepted")
+    terminal.close()
+    terminal.process.wait(timeout=30)
+    again = Terminal("review", folder=project)
+    again.until("1 earlier decision holds", "✓ 1")
+    again.kill()
+
+
 def test_a_terminal_killed_right_after_a_decision_on_many_files_loses_none(project: Path):
     for number in range(40):
         (project / f"net_{number:02}.py").write_text(NET, encoding="utf-8")

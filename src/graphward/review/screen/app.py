@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import signal
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -129,6 +131,8 @@ class ReviewApp(App[None]):
         yield ChoiceWindow(id="choice")
 
     def on_mount(self) -> None:
+        with suppress(NotImplementedError):  # there is no such thing on Windows
+            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, self.exit)
         self.set_interval(_WATCH, self._look_at_disk)
         self._draw()
         self._start_checks()

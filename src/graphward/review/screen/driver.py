@@ -34,13 +34,23 @@ def driver_class() -> type[Driver] | None:
             wait = _TICK
             while not self.exit_event.is_set():
                 ready, _, _ = select.select([self.fileno], [], [], wait)
-                text = decode(os.read(self.fileno, 4096)) if ready else ""
+                data = _read(self.fileno) if ready else b""
+                if ready and not data:
+                    os._exit(1)  # the terminal is gone, and SIGHUP ignored: to write one more word there may block
+                text = decode(data)
                 for event in parser.feed(text) if text else ():
                     self.process_message(event)
                 for event in parser.tick():
                     self.process_message(event)
                 wait = constants.ESCAPE_DELAY + 0.001 if text.endswith("\x1b") else _TICK
-                if ready and not text:  # half a character, or the terminal is gone
+                if ready and not text:  # half a character
                     self.exit_event.wait(_HALF)
 
     return QuickEscape
+
+
+def _read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 4096)
+    except OSError:
+        return b""
