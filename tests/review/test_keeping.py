@@ -11,6 +11,7 @@ import pytest
 
 from graphward.errors import GraphwardError
 from graphward.review import actions as act
+from graphward.review import outcome
 from graphward.review.checking import final
 from graphward.review.editing import draft, edited
 from graphward.review.journal import Journal
@@ -471,6 +472,27 @@ def test_a_file_that_changes_before_its_turn_is_left_alone_and_the_others_are_wh
     assert [file.path for file in review.unwritten()] == [Path("b.py")]
     take_back(project)  # what was not written is not taken back either
     assert [Path(name).read_text(encoding="utf-8") for name in names] == [NET, theirs, NET]
+
+
+def test_a_write_that_failed_is_nothing_to_take_back(begin: Begin, project: Path, monkeypatch: pytest.MonkeyPatch):
+    for name in ("net.py", "other.py"):
+        (project / name).write_text(NET, encoding="utf-8")
+    whole = outcome.write_atomic
+
+    def write(path: Path, data: bytes) -> None:
+        if path.name == "other.py":
+            raise GraphwardError("cannot be written: Permission denied", path=path)
+        whole(path, data)
+
+    monkeypatch.setattr(outcome, "write_atomic", write)
+    review = begin()
+    review.do(act.AcceptAll(act.Scope.SAFE))
+    done = review.write(review.unwritten(), review.begin_write())
+    assert (list(done.files), done.problems) == ([PATH], ["other.py: cannot be written: Permission denied"])
+    assert review.write(review.unwritten(), review.begin_write()).files == {}
+    assert take_back(project) == [project / "net.py"]
+    with pytest.raises(GraphwardError, match="no write to take back"):
+        take_back(project)
 
 
 def test_a_journal_that_cannot_be_written_stops_the_write(begin: Begin, project: Path):

@@ -38,7 +38,18 @@ class Entry:
             name = str(path.absolute())
             held = self.files[name][0] if name in self.files else data
             self.files[name] = held, _digest(after[path])
+        self._keep()
+
+    def drop(self, path: Path) -> None:
+        """A file was not written after all. Raises GraphwardError when that cannot be noted."""
+        del self.files[str(path.absolute())]
+        self._keep()
+
+    def _keep(self) -> None:
         try:
+            if not self.files:
+                self.path.unlink(missing_ok=True)
+                return
             self.path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise GraphwardError(f"the journal cannot be written: {error.strerror}", path=self.path.parent) from None

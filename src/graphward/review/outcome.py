@@ -56,14 +56,14 @@ def write_files(
         between()
         if read(path) != on_disk[path]:  # while the others were written
             done.changed.append(path)
-            entry.files.pop(str(path.absolute()), None)
-            entry.add({}, {})
+            entry.drop(path)
             continue
         try:
             write_atomic(path, data)
             done.files[path] = data
         except GraphwardError as error:
             done.problems.append(f"{display(path)}: {error.message}")
+            entry.drop(path)
     return done
 
 
