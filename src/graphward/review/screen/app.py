@@ -515,7 +515,8 @@ class ReviewApp(App[None]):
         state = self.review.state
         if entry is not None:
             context = CONTEXT if height > 3 * CONTEXT else 1
-            return diff_lines(hunks(state.files[entry.item.path], entry.item, fix, context), width, entry.item.line)
+            found = hunks(state.files[entry.item.path], entry.item, fix, context)
+            return diff_lines(found, width, height, entry.item.line)
         if state.file is None:
             said = "No finding passes the filter; Esc shows everything." if state.filter else "No findings."
             return [Text(said)], 0

@@ -17,42 +17,59 @@ _MARKS = {"-": "bold red", "+": "bold green", " ": ""}
 _CHANGED = {"-": "reverse red", "+": "reverse green", " ": "underline bold"}
 
 
-def diff_lines(hunks: Sequence[Hunk], width: int, line: int) -> tuple[list[Text], int]:
-    """All hunks, in a pane that is `width` columns wide, and the number of the row where the hunk of `line` begins."""
+def diff_lines(hunks: Sequence[Hunk], width: int, height: int, line: int) -> tuple[list[Text], int]:
+    """All hunks, in a pane of that size, and the number of the row that it begins with: where the hunk of `line` does,
+    or as much further down as it takes to have in sight what is changed there."""
     lines: list[Text] = []
     top = 0
     for hunk in hunks:
         if lines:
             lines.append(Text("⋯", "dim"))
-        if any(old is not None and old.number == line for old, _ in hunk.pairs):
-            top = len(lines)
         one_sided = all(old is not None and old.mark == " " for old, _ in hunk.pairs)
-        if width >= SIDE_BY_SIDE and not one_sided:
-            lines += _beside(hunk, width)
-        else:
-            lines += _unified(hunk)
+        rows = list(_beside(hunk, width) if width >= SIDE_BY_SIDE and not one_sided else _unified(hunk))
+        place = _place_of(line, [shown for shown, _ in rows])
+        if place is not None:
+            first, last = (len(lines) + number for number in place)
+            top = max(len(lines), min(first, last + 1 - height))
+        lines += [row for _, row in rows]
     return lines, top
 
 
-def _unified(hunk: Hunk) -> Iterator[Text]:
+def _place_of(line: int, rows: Sequence[Line]) -> tuple[int, int] | None:
+    """The first and the last row of what a hunk changes at a line of the old side, else of what it changes at all, else
+    of the line; None when the line is not in it."""
+    at = next((n for n, row in enumerate(rows) if row.number == line and row.mark != "+"), None)
+    if at is None:
+        return None
+    if rows[at].mark == " ":
+        at = next((n for n, row in enumerate(rows) if row.mark != " "), at)
+    last = at
+    while last + 1 < len(rows) and (rows[last + 1].mark != " " or rows[last + 1] is rows[at]):
+        last += 1
+    return at, last
+
+
+def _unified(hunk: Hunk) -> Iterator[tuple[Line, Text]]:
     codes = _codes(hunk)
     digits = _digits(hunk)
     for line, _ in hunk.unified():
-        yield _gutter(line, f"{line.shown:>{digits}} ").append_text(codes[id(line)])
+        yield line, _gutter(line, f"{line.shown:>{digits}} ").append_text(codes[id(line)])
 
 
-def _beside(hunk: Hunk, width: int) -> Iterator[Text]:
+def _beside(hunk: Hunk, width: int) -> Iterator[tuple[Line, Text]]:
     codes = _codes(hunk)
     digits = _digits(hunk)
     half = (width - 3) // 2
     for old, new in hunk.pairs:
+        line = old or new
+        assert line is not None
         left, right = _folded(old, codes, digits, half), _folded(new, codes, digits, half)
         for n in range(max(len(left), len(right))):
             text = left[n] if n < len(left) else Text()
             text = text.copy()
             text.append(" " * max(0, half - text.cell_len))
             text.append(" │ ", "dim")
-            yield text.append_text(right[n]) if n < len(right) else text
+            yield line, text.append_text(right[n]) if n < len(right) else text
 
 
 def _folded(line: Line | None, codes: dict[int, Text], digits: int, width: int) -> list[Text]:
