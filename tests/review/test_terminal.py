@@ -139,6 +139,28 @@ def test_a_terminal_killed_right_after_a_decision_on_many_files_loses_none(proje
         assert text.count("swapaxes") == 2 and " ^ " not in text
 
 
+def test_two_reviews_of_one_project_keep_what_either_decides(net: Path, project: Path):
+    (project / "other.py").write_text(NET, encoding="utf-8")
+    first = Terminal("review", folder=project)
+    first.until("10 findings", "q quit")
+    first.type("y")
+    first.until("1 accepted")
+    second = Terminal("review", "--resume", folder=project, columns=160)
+    second.until("Another review of this project is open: of a file that both decide on, the last decision counts.")
+    first.type("n")
+    first.until("1 rejected")
+    second.type("/other\r")
+    second.until("/ other")
+    second.type("n")
+    second.until("1 rejected")
+    for terminal in (first, second):
+        terminal.kill()
+    third = Terminal("review", folder=project, columns=160)
+    third.until("3 earlier decisions hold.", "1 accepted", "2 rejected")
+    assert "Another review" not in third.text
+    third.kill()
+
+
 def test_a_terminal_killed_after_an_undo_behind_a_write_comes_back_to_the_undone_state(net: Path, project: Path):
     terminal = Terminal("review", folder=project)
     terminal.until("5 findings", "q quit")
@@ -243,6 +265,18 @@ def test_an_interrupt_ends_the_editor_alone(net: Path, project: Path, tmp_path: 
     terminal.type("\x03")
     terminal.until("nothing was taken over", "5 findings", "q quit")
     terminal.kill()
+
+
+def test_keys_that_are_typed_ahead_go_to_the_window_that_they_open(net: Path, project: Path):
+    terminal = Terminal("review", folder=project)
+    terminal.until("5 findings", "q quit")
+    terminal.type("n/rule:GW101")
+    terminal.until("│ rule:GW101", "1 rejected")
+    terminal.type("\r")
+    terminal.until("The filter shows 2 findings.")
+    terminal.type("yqk")
+    assert terminal.end() == 1
+    assert "Nothing was changed" in terminal.text
 
 
 def test_without_color_no_color_code_is_sent(net: Path, project: Path):

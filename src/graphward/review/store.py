@@ -3,18 +3,21 @@
 A line holds all that is decided on one file; the last line on a file counts. What one key press decides, on however
 many files, is appended in one write, which has come back before the key is answered. The log of a project stands in the
 user's state folder. When it is read it is written anew without what later lines replace; half a line at its end, which
-a machine that stopped or a full disk has left, is left out, and `notice` says so.
+a machine that stopped or a full disk has left, is left out, and `notice` says so. As long as another review of the
+project is open, which `notice` says too, both append to it, and it is not written anew.
 """
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from platformdirs import user_state_path
 
@@ -25,6 +28,7 @@ from .again import SavedFix, saved_fix
 from .state import BY_HAND, Decision, FileReview, Place, Snapshot
 
 _FORMAT = 1
+_ANOTHER = "another review of this project is open: of a file that both decide on, the last decision counts"
 _encode = json.JSONEncoder(ensure_ascii=False).encode
 
 
@@ -75,6 +79,7 @@ class Store:
         self.problem = ""
         self.notice = ""
         self._torn = False
+        self._claim: IO[bytes] | None = None
         self._heads: dict[Path, tuple[SourceText, str]] = {}
 
     @property
@@ -84,6 +89,8 @@ class Store:
     def load(self) -> Memory:
         """What was kept, as far as it can be read."""
         memory = Memory()
+        alone = self._claimed()
+        said = [] if alone else [_ANOTHER]
         kept: dict[str, dict[str, Any]] = {}
         try:
             *lines, rest = self._path.read_bytes().split(b"\n")
@@ -105,9 +112,28 @@ class Store:
             except (ValueError, KeyError, TypeError, AttributeError, IndexError):
                 unread = unread or bool(line)
         if unread:
-            self.notice = "a line of the kept decisions was cut short and is left out; all others are there"
-        self._rewrite(kept.values())
+            said.append("a line of the kept decisions was cut short and is left out; all others are there")
+        self.notice = "; ".join(said)
+        if alone:  # what another one appends meanwhile would be lost
+            self._rewrite(kept.values())
         return memory
+
+    def _claimed(self) -> bool:
+        """Whether no other program has begun a review of this project that is still open."""
+        if sys.platform == "win32":
+            return True
+        import fcntl
+
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._claim = open(self._path.with_suffix(".lock"), "ab")  # noqa: SIM115 - as long as the program runs
+        except OSError:
+            return True  # nothing can be kept at all, and that is said when something is to be
+        try:
+            fcntl.lockf(self._claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            return error.errno not in (errno.EACCES, errno.EAGAIN)  # a file system without locks is no other review
+        return True
 
     def forget(self) -> None:
         """Begin anew."""

@@ -54,6 +54,10 @@ _LAST = 8
 _PART = 0.008
 
 
+def _first(key: str, action: str) -> Binding:
+    return Binding(key, action, priority=True)
+
+
 class ReviewApp(App[None]):
     """Everything that it decides is in `Review`; this only shows it."""
 
@@ -73,17 +77,15 @@ class ReviewApp(App[None]):
     """
     ENABLE_COMMAND_PALETTE = False
     AUTO_FOCUS = None
+    # All of them come first, else what is typed ahead would be lost: a window would open only after the keys for it.
     BINDINGS = [
-        *(Binding(key.name, key.action, key.label, priority=key.name == "tab") for key in KEYS),
-        Binding("shift+tab", "previous_fix", priority=True),
-        Binding("t", "next_fix"),
-        Binding("space", "fold"),
-        Binding("escape", "escape"),
-        *(Binding(name, f"move({by})") for name, by in (("up", -1), ("down", 1), ("home", -(10**9)), ("end", 10**9))),
-        *(Binding(name, f"scroll_diff({x}, {y})")
+        *(_first(key.name, key.action) for key in KEYS),
+        _first("shift+tab", "previous_fix"), _first("t", "next_fix"), _first("space", "fold"),
+        _first("escape", "escape"),
+        *(_first(name, f"move({by})") for name, by in (("up", -1), ("down", 1), ("home", -(10**9)), ("end", 10**9))),
+        *(_first(name, f"scroll_diff({x}, {y})")
           for name, x, y in (("pageup", 0, -1), ("pagedown", 0, 1), ("left", -8, 0), ("right", 8, 0))),
-        Binding("left_square_bracket", "scroll_panel(-1)"),
-        Binding("right_square_bracket", "scroll_panel(1)"),
+        _first("left_square_bracket", "scroll_panel(-1)"), _first("right_square_bracket", "scroll_panel(1)"),
     ]  # fmt: skip
 
     def __init__(self, review: Review, written: Callable[[Written], None]) -> None:
