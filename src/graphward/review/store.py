@@ -90,7 +90,7 @@ class Store:
         """What was kept, as far as it can be read."""
         memory = Memory()
         alone = self._claimed()
-        said = [] if alone else [_ANOTHER]
+        self.notice = "" if alone else _ANOTHER
         kept: dict[str, dict[str, Any]] = {}
         try:
             *lines, rest = self._path.read_bytes().split(b"\n")
@@ -112,8 +112,8 @@ class Store:
             except (ValueError, KeyError, TypeError, AttributeError, IndexError):
                 unread = unread or bool(line)
         if unread:
-            said.append("a line of the kept decisions was cut short and is left out; all others are there")
-        self.notice = "; ".join(said)
+            said = "a line of the kept decisions was cut short and is left out; all others are there"
+            self.notice = f"{self.notice}; {said}" if self.notice else said
         if alone:  # what another one appends meanwhile would be lost
             self._rewrite(kept.values())
         return memory
