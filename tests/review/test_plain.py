@@ -408,6 +408,18 @@ def test_a_filter_asks_only_what_fits():
     assert file.read_text() == cell("y = old(y)", "return x.swapaxes(0, 1)")
 
 
+def test_without_a_filter_all_is_asked_again_also_in_files_before(tmp_path: Path):
+    first = write("a.py", cell("return old(x)"))
+    second = write("b.py", cell("y = old(y)", "return x.transpose(0, 1)"))
+    run = review("/rule:GW110\n/\nn\nn\ny\n")
+    asked = [line.split()[0] for line in run.stdout.splitlines() if line[:1] in "ab" and "GW" in line]
+    assert asked == ["a.py:6:16", "b.py:7:16", "b.py:6:13", "b.py:7:16", "a.py:6:16"]
+    assert (first.read_text(), second.read_text()) == (
+        cell("return new(x)"),
+        cell("y = old(y)", "return x.transpose(0, 1)"),
+    )
+
+
 def test_a_filter_that_means_nothing_says_what_would():
     write("net.py", cell("return old(x)"))
     run = review("/state:what\nq\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import deque
 from collections.abc import Callable
 from enum import Enum
 from pathlib import Path
@@ -63,6 +64,7 @@ class PlainFront:
         self._review = review
         self._out = Transcript(stdin, stdout)
         self._passed: set[tuple[Path, str]] = set()
+        self._filtered = False
         self._prover: Prover | None = None
 
     def run(self, written: Callable[[Written], None]) -> bool:
@@ -73,11 +75,18 @@ class PlainFront:
         entry = self._review.begin_write()
         complete = True
         try:
-            for path in list(self._review.state.files):
+            paths = deque(self._review.state.files)
+            while paths:
+                path = paths.popleft()
                 end = self._file_until_written(path, entry, written)
                 if end is End.QUIT:
                     complete = False
                     break
+                if self._filtered:  # what it shows now may stand in files that were passed
+                    self._filtered = False
+                    files = list(self._review.state.files)
+                    at = files.index(path) if path in files else len(files) - len(paths)
+                    paths = deque(files[at + 1 :] + files[:at])
         finally:
             if self._prover is not None:
                 self._prover.close()
@@ -273,6 +282,7 @@ class PlainFront:
     def _filter(self, text: str) -> None:
         self._do(act.SetFilter(text))
         self._passed.clear()
+        self._filtered = True
         if self._review.state.message:
             self._out.say(self._review.state.message)
             if str(self._review.state.filter) != text.strip() and not self._review.state.filter:
