@@ -21,6 +21,7 @@ from graphward.review.status import Status
 from graphward.review.store import folder_of
 
 from .conftest import NET, Begin
+from .terminal import COMMAND
 
 PATH = Path("net.py")
 
@@ -529,6 +530,32 @@ def test_the_patch_applies_with_git(begin: Begin, project: Path):
         p: final(file).to_bytes() for p, file in review.state.files.items()
     }
     assert {p: p.read_bytes() for p in before} != before
+
+
+def test_a_patch_of_files_outside_of_the_working_folder_applies_in_the_folder_that_is_told(project: Path):
+    inner = project / "inner"
+    inner.mkdir()
+    (project / "net.py").write_text(NET, encoding="utf-8")
+    command = [*COMMAND, "review", "--accept-safe", "--patch", "out.diff"]
+    for paths, base in (([".."], project), ([str(project / "net.py")], project), (["."], None)):
+        if base is None:
+            (inner / "net.py").write_text(NET, encoding="utf-8")
+        run = subprocess.run([*command, *paths], cwd=inner, capture_output=True, text=True)
+        said = f"out.diff holds 3 fixes in 1 file; git apply takes it in {base}; 2 findings are left.\n"
+        assert run.stdout.endswith(said if base else "out.diff holds 3 fixes in 1 file; 2 findings are left.\n")
+        subprocess.run(["git", "apply", "--check", str(inner / "out.diff")], cwd=base or inner, check=True)
+
+
+def test_a_patch_of_what_was_undone_behind_a_write_applies_to_the_written_file(begin: Begin, project: Path):
+    first = begin()
+    first.do(act.Accept())
+    first.do(act.Accept())
+    first.write(first.unwritten(), first.begin_write())
+    first.do(act.Undo())
+    again = begin(ways=Ways(patch=project / "out.diff"))
+    again.write(again.unwritten(), again.begin_write())
+    subprocess.run(["git", "apply", "out.diff"], check=True)
+    assert PATH.read_text(encoding="utf-8") == NET.replace("x.transpose(0, 1)", "x.swapaxes(0, 1)")
 
 
 def test_the_report_says_what_became_of_each_finding(begin: Begin, project: Path):

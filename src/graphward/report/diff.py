@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from difflib import unified_diff
 from pathlib import Path
@@ -12,13 +13,13 @@ from ..source.text import SourceText
 from .cells import with_cells
 
 
-def render_diff(changes: Iterable[tuple[Path, SourceText | None, SourceText | None]]) -> str:
+def render_diff(changes: Iterable[tuple[Path, SourceText | None, SourceText | None]], base: Path | None = None) -> str:
     """The diff of `(path, before, after)` as the files stand on disk: encoding, BOM, line endings and missing final
     newlines included. None is a file that is not there. Bytes that are not UTF-8 are surrogates, as `surrogateescape`
-    makes them."""
+    makes them. Files are named from `base` on, else as people see them."""
     return "".join(
         line for path, before, after in changes
-        for line in _named(before, after, file_diff(path, _bytes(before), _bytes(after)))
+        for line in _named(before, after, file_diff(path, _bytes(before), _bytes(after), base=base))
     )  # fmt: skip
 
 
@@ -32,10 +33,13 @@ def _bytes(source: SourceText | None) -> bytes | None:
     return None if source is None else source.to_bytes()
 
 
-def file_diff(path: Path, before: bytes | None, after: bytes | None, context: int = 3) -> Iterator[str]:
+def file_diff(
+    path: Path, before: bytes | None, after: bytes | None, context: int = 3, base: Path | None = None
+) -> Iterator[str]:
     """The lines of one file's diff, each with its end; None is a file that is not there. Lines end at LF alone, as git
     sees them."""
-    name = display(path).replace("\\", "/").lstrip("/")
+    shown = display(path) if base is None else os.path.relpath(path, base)
+    name = shown.replace("\\", "/").lstrip("/")
     old, new = _lines(before or b""), _lines(after or b"")
     source = "/dev/null" if before is None else f"a/{name}"
     target = "/dev/null" if after is None else f"b/{name}"

@@ -15,7 +15,7 @@ from ..config import Config
 from ..engine.run import RunProgress
 from ..errors import GraphwardError
 from .checking import Checker
-from .outcome import Written
+from .outcome import Written, base_of
 from .plain import PlainFront, accept_safe
 from .session import Review, Ways
 from .store import Store
@@ -122,9 +122,12 @@ def _tolerate(stream: TextIO, errors: str) -> None:
 
 def _told(review: Review, total: _Total, complete: bool) -> str:
     if review.ways.patch is not None:
-        count = sum(len(f.decisions) for f in review.state.files.values())
-        changed = sum(1 for f in review.state.files.values() if f.decisions)
-        done = f"{review.ways.patch} holds {_fixes(count)} in {_files(changed)}" if count else "Nothing was accepted"
+        changed = [file for file in review.state.files.values() if file.decisions]
+        count = sum(len(file.decisions) for file in changed)
+        held = f"{_fixes(count)} in {_files(len(changed))}"
+        done = f"{review.ways.patch} holds {held}" if count else "Nothing was accepted"
+        base = base_of([file.path for file in changed], review.checker.config.root)
+        done += f"; git apply takes it in {base}" if base != Path.cwd() else ""
     elif total.files:
         count = sum(len(review.state.files[path].decisions) for path in total.files if path in review.state.files)
         done = f"Applied {_fixes(count)} in {_files(len(total.files))}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -75,9 +76,9 @@ def read(path: Path) -> bytes | None:
         return None
 
 
-def patch(files: Iterable[FileReview], between: Callable[[], None]) -> str:
-    """All changes as a diff that `git apply` takes; `between` is called between two files. Raises GraphwardError for
-    decisions that cannot be applied."""
+def patch(files: Iterable[FileReview], on_disk: Mapping[Path, bytes], root: Path, between: Callable[[], None]) -> str:
+    """All changes as a diff that `git apply` takes in `base_of` the changed files; `between` is called between two
+    files. Raises GraphwardError for decisions that cannot be applied."""
     changes: list[tuple[Path, SourceText, SourceText]] = []
     for file in files:
         between()
@@ -85,9 +86,21 @@ def patch(files: Iterable[FileReview], between: Callable[[], None]) -> str:
             after = final(file)
         except Unusable as error:
             raise GraphwardError(str(error), path=file.path) from None
-        if after.utf8 != file.original.utf8:
-            changes.append((file.path, file.original, after))
-    return render_diff(changes)
+        before = file.original
+        if before.to_bytes() != on_disk[file.path]:  # what was written holds fixes that were undone since
+            before = SourceText.from_bytes(file.path, on_disk[file.path])
+        if after.utf8 != before.utf8:
+            changes.append((file.path, before, after))
+    return render_diff(changes, base_of([path for path, _, _ in changes], root))
+
+
+def base_of(paths: Iterable[Path], root: Path) -> Path:
+    """The folder that a patch of these files is for: the working folder, else the project's, else theirs."""
+    whole = [Path(os.path.abspath(path)) for path in paths]
+    for folder in (Path.cwd(), root.absolute()):
+        if all(path.is_relative_to(folder) for path in whole):
+            return folder
+    return Path(os.path.commonpath([path.parent for path in whole]))
 
 
 def report(state: State, as_json: bool) -> str:

@@ -301,7 +301,7 @@ class Review:
     def write_out(self, files: Sequence[FileReview], entry: Entry) -> Written:
         """The part of `write` that takes long, and may be left to another thread: `wrote` has to follow."""
         if self.ways.patch is not None:
-            text = patch(self.state.files.values(), self.checker.between)
+            text = patch(self.state.files.values(), self.on_disk, self.checker.config.root, self.checker.between)
             write_atomic(self.ways.patch, text.encode(errors="surrogateescape"))
             return Written()
         return write_files(files, dict(self.on_disk), entry, self.checker.between)
