@@ -1,4 +1,4 @@
-"""The mouse, through Textual's pilot: the footer, the list, its bar, the diff, the windows."""
+"""The mouse, through Textual's pilot: the footer, the list, its bar, the diff, the windows; and windows of any size."""
 
 from __future__ import annotations
 
@@ -161,6 +161,22 @@ def test_a_question_is_answered_by_a_click(begin: Begin, project: Path):
         assert "swapaxes" in (project / "net.py").read_text(encoding="utf-8")
 
     drive(begin, test)
+
+
+@pytest.mark.parametrize("size", [(30, 8), (20, 5), (80, 10), (80, 24)])
+def test_in_a_low_window_the_footer_leaves_room_and_ends_with_the_help(begin: Begin, size: tuple[int, int]):
+    async def test(pilot: Any, app: ReviewApp) -> None:
+        assert "· " in screen(app, "#listing") and "GW110" in screen(app, "#listing")
+        if size[1] > 5:
+            assert "x.transpose" in screen(app, "#diff")
+        footer = screen(app, "Keys").splitlines()
+        assert len(footer) <= max(1, size[1] // 5)
+        assert "y accept" in footer[0] and ("? help" in footer[-1] and footer[-1].endswith(("help", "quit")))
+        assert not app.screen.show_vertical_scrollbar
+        await click(pilot, app, "?")
+        assert app.query_one("#help").display
+
+    drive(begin, test, size)
 
 
 async def wheel(pilot: Any, where: str, event: type) -> None:

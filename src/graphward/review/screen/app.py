@@ -63,14 +63,14 @@ class ReviewApp(App[None]):
 
     CSS = """
     Screen { layout: vertical; layers: default windows; align: center middle; background: ansi_default;
-        color: ansi_default; }
+        color: ansi_default; overflow: hidden; }
     #top, #message { height: 1; }
     #body { layout: vertical; height: 1fr; }
-    #listing { height: 2fr; min-height: 4; }
+    #listing { height: 2fr; min-height: 2; }
     #detail { height: 5fr; }
     #title, #rule { height: 1; text-style: bold; }
-    #diff { height: 3fr; min-height: 4; }
-    #panel { height: 2fr; min-height: 3; }
+    #diff { height: 3fr; min-height: 3; }
+    #panel { height: 2fr; min-height: 1; }
     .wide #body { layout: horizontal; }
     .wide #listing { width: 1fr; min-width: 40; max-width: 64; height: 100%; border-right: solid ansi_bright_black; }
     .wide #detail { width: 3fr; height: 100%; }

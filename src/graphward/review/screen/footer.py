@@ -1,4 +1,5 @@
-"""All keys, in as many lines as they need; a click is as good as a key."""
+"""All keys, in as many lines as they need, unless the window is so low that they would take its place; a click is as
+good as a key."""
 
 from __future__ import annotations
 
@@ -11,6 +12,10 @@ from textual.widget import Widget
 from .keys import KEYS, Key
 from .lines import PLAIN, strip_of
 
+# Of the window's height, the footer takes no more than one part in so many.
+_SHARE = 5
+_HELP = next(key for key in KEYS if key.action == "help")
+
 
 class Keys(Widget):
     """The footer."""
@@ -18,10 +23,10 @@ class Keys(Widget):
     DEFAULT_CSS = "Keys { height: auto; }"
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        return len(_rows(width))
+        return max(1, min(len(_rows(width)), viewport.height // _SHARE))
 
     def render_line(self, y: int) -> Strip:
-        rows = _rows(self.size.width)
+        rows = self._rows
         text = Text()
         for key in rows[y] if y < len(rows) else ():
             text.append(key.shown, "bold cyan")
@@ -29,8 +34,20 @@ class Keys(Widget):
         width = self.size.width
         return strip_of(text, self).crop_extend(0, width, PLAIN)
 
+    @property
+    def _rows(self) -> list[list[Key]]:
+        """Those that there is room for; the last one ends with the help, which lists all, when others are left out."""
+        width, height = self.size
+        rows = _rows(width)
+        if len(rows) <= height or not height:
+            return rows
+        *rows, last = rows[:height]
+        while len(last) > 1 and sum(map(_width, [*last, _HELP])) - 2 > width:
+            last = last[:-1]
+        return [*rows, [*last, _HELP]]
+
     async def on_click(self, event: Click) -> None:
-        rows = _rows(self.size.width)
+        rows = self._rows
         at = 0
         for key in rows[event.y] if event.y < len(rows) else ():
             at += _width(key)
