@@ -102,6 +102,20 @@ def test_rows_are_clicked_and_a_file_is_folded(begin: Begin):
     drive(begin, test)
 
 
+def test_the_selected_row_is_to_be_seen(begin: Begin):
+    async def test(pilot: Any, app: ReviewApp) -> None:
+        listing = app.query_one(Listing)
+        for _ in range(3):
+            await pilot.press("down")
+            reversed_rows = [
+                y for y in range(listing.size.height)
+                if any(part.style is not None and part.style.reverse for part in listing.render_line(y))
+            ]  # fmt: skip
+            assert [app.review.state.rows[listing._top + y] for y in reversed_rows] == [app.review.state.selected]
+
+    drive(begin, test)
+
+
 def test_the_wheel_scrolls_the_list_and_its_bar_goes_anywhere(begin: Begin, project: Path):
     for number in range(1, 20):
         (project / f"net_{number:02}.py").write_text(NET, encoding="utf-8")

@@ -64,5 +64,8 @@ class Lines(Widget):
 def strip_of(line: Text, widget: Widget) -> Strip:
     """A line as Textual draws it, on the terminal's own background: what `Widget.rich_style` would add takes longer to
     find out than all the rest of a key press."""
-    # Textual's filters, for NO_COLOR, want a style everywhere.
-    return Strip(Segment(part.text, part.style or PLAIN) for part in line.render(widget.app.console))
+    console = widget.app.console
+    # Rich leaves the style of the whole out when no part has one of its own. Textual's filters, for NO_COLOR, want one
+    # everywhere.
+    whole = console.get_style(line.style) if line.style else PLAIN
+    return Strip(Segment(part.text, part.style or whole) for part in line.render(console))
