@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from graphward.analysis.module import ClassInfo, FunctionInfo
-from graphward.analysis.names import dotted
+from graphward.analysis.names import dotted, is_class_like
 from graphward.analysis.project import Project
 
 from ._layers import is_layer_name
@@ -81,9 +81,7 @@ def constructed(project: Project, function: FunctionInfo, call: ast.Call) -> Cre
     """What a call constructs, if it is a layer, a Parameter or a Primitive."""
     func = call.func
     last = func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
-    if last[:1].islower():
-        return None
-    name = dotted(func) if last.lstrip("_")[:1].isupper() else None
+    name = dotted(func) if is_class_like(last) else None
     if name is None:
         return None
     qualified = function.names.qualify(name)

@@ -100,6 +100,7 @@ class LayerInConstruct(Rule):
     consequence = Consequence.DIVERGENCE
     triggers = (b"(",)
     nodes = (ast.Call,)
+    constructors = True
 
     def visit(self, node: ast.AST, context: FunctionContext) -> Iterable[Finding]:
         assert isinstance(node, ast.Call)

@@ -11,7 +11,8 @@ from graphward.rules.finding import Consequence, Finding
 from graphward.rules.rule import Rule
 from graphward.source.fixes import Fix
 
-_METHODS = frozenset({"set_data", "assign_value"})
+from .._assign import WRITERS, assigned_call, assigned_data
+
 _SAME_FORM = "the value must have the dtype and shape of the Parameter"
 
 
@@ -58,21 +59,22 @@ class ParameterWrite(Rule):
     consequence = Consequence.ERROR
     triggers = (b".set_data", b".assign_value", b".data")
     nodes = (ast.Call, ast.Assign)
-    names = _METHODS
+    names = WRITERS
 
     def visit(self, node: ast.AST, context: FunctionContext) -> Iterable[Finding]:
         if isinstance(node, ast.Assign):
             yield from self._data(node, context)
             return
         assert isinstance(node, ast.Call)
-        if not (isinstance(node.func, ast.Attribute) and node.func.attr in _METHODS):
+        if not (isinstance(node.func, ast.Attribute) and node.func.attr in WRITERS):
             return
         parameter, method = node.func.value, node.func.attr
         tag = context.kind(parameter).tag
         if tag is not Tag.PARAMETER and not (tag is Tag.UNKNOWN and method == "set_data"):
             return
         message = f"{context.text(parameter)} is written with {method}, which does not compile"
-        fixes = (_fix(node, parameter, context), _after_the_call(parameter, context))
+        fix = assigned_call(context, context.rewrite(), node, parameter, _SAME_FORM)
+        fixes = (fix, _after_the_call(parameter, context))
         yield context.finding(self, node, message, fixes=fixes)
 
     def _data(self, node: ast.Assign, context: FunctionContext) -> Iterable[Finding]:
@@ -83,36 +85,8 @@ class ParameterWrite(Rule):
         if context.kind(target.value).tag is not Tag.PARAMETER:
             return
         message = f"{context.text(target.value)} is written through .data: the CPU has no operator for it"
-        rewrite = context.rewrite()
-        module = context.module
-        rewrite.insert(module.start(node), f"{rewrite.spell('mindspore.ops.assign')}(")
-        # A value in brackets keeps them: only what stands between the two is replaced.
-        gap = module.source.utf8[module.end(target.value) : module.start(node.value)]
-        equals = module.end(target.value) + gap.index(b"=") + 1
-        space = len(module.source.utf8[equals:]) - len(module.source.utf8[equals:].lstrip(b" "))
-        rewrite.replace_span(module.end(target.value), equals + space, ", ")
-        rewrite.insert(module.end(node), ")")
-        fix = rewrite.unsafe("Use ops.assign", _SAME_FORM)
+        fix = assigned_data(context, context.rewrite(), node, target, _SAME_FORM)
         yield context.finding(self, target, message, fixes=(fix, _after_the_call(target.value, context)))
-
-
-def _fix(node: ast.Call, parameter: ast.expr, context: FunctionContext) -> Fix:
-    rewrite = context.rewrite()
-    title = "Use ops.assign"
-    statement = context.parent(node)
-    values = [*node.args, *(k.value for k in node.keywords if k.arg in ("data", "new_data"))]
-    if not values or not isinstance(statement, ast.Expr):
-        return rewrite.manual(title, "not changed by itself: assign the new value in a statement of its own")
-    value = values[0]
-    module = context.module
-    assign = rewrite.spell("mindspore.ops.assign")
-    # What stands around the value stays, so that it keeps its lines and comments.
-    gap = module.source.utf8[module.end(parameter) : module.start(value)]
-    lines = gap[gap.index(b"(") + 1 :].decode()
-    rewrite.insert(module.start(node), f"{assign}(")
-    between = f",{lines}" if "\n" in lines and not lines.strip() else ", "
-    rewrite.replace_span(module.end(parameter), module.start(value), between)
-    return rewrite.unsafe(title, _SAME_FORM)
 
 
 def _after_the_call(parameter: ast.expr, context: FunctionContext) -> Fix:

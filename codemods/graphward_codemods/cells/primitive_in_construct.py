@@ -72,6 +72,7 @@ class PrimitiveInConstruct(Rule):
     consequence = Consequence.PERFORMANCE
     triggers = (b"ops", b"mindspore")
     nodes = (ast.Call,)
+    constructors = True
 
     def visit(self, node: ast.AST, context: FunctionContext) -> Iterable[Finding]:
         assert isinstance(node, ast.Call)

@@ -160,4 +160,6 @@ class CallGraph:
 
 
 def _runs_while_compiling(function: FunctionInfo) -> bool:
+    if not function.node.decorator_list:
+        return False
     return any(n in COMPILE_TIME_DECORATORS or n.rpartition(".")[2] == "constexpr" for n, _ in function.decorators)

@@ -16,7 +16,11 @@ from .tree import parents, preorder
 # Where no last part of `WRAPPER_NAMES` stands, none of these does: `value_and_grad` has `grad` in it.
 _LAST_PARTS = {name.rpartition(".")[2].encode() for name in WRAPPER_NAMES}
 _WRAPPERS = [part for part in _LAST_PARTS if not any(other in part for other in _LAST_PARTS - {part})]
-_BLOCKS = (ast.If, ast.Try, ast.With, ast.For, ast.While, ast.AsyncWith, ast.AsyncFor)
+# The statements that functions and classes are found in, and these themselves.
+_HOLDERS = frozenset(
+    {ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.If, ast.Try, ast.With, ast.For, ast.While, ast.AsyncWith,
+     ast.AsyncFor}
+)  # fmt: skip
 
 
 @dataclass(eq=False)
@@ -95,7 +99,10 @@ class FunctionInfo:
                 targets, value = [node.target], node.value  # type: ignore[attr-defined]
             else:
                 continue
-            found += ((name, value) for target in targets if (name := self._own_attribute(target)))
+            for target in targets:
+                name = self._own_attribute(target)
+                if name:
+                    found.append((name, value))
         return found
 
     @cached_property
@@ -159,7 +166,7 @@ class FunctionInfo:
 
     @cached_property
     def is_static(self) -> bool:
-        return any(name == "staticmethod" for name, _ in self.decorators)
+        return bool(self.node.decorator_list) and any(name == "staticmethod" for name, _ in self.decorators)
 
     def __repr__(self) -> str:
         return f"<{self.module.name}:{self.qualname}>"
@@ -333,6 +340,8 @@ def _collect(
     module: Module, body: list[ast.stmt], prefix: str, owner: ClassInfo | None, outer: FunctionInfo | None
 ) -> None:
     for node in body:
+        if node.__class__ not in _HOLDERS:
+            continue
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             function = FunctionInfo(module, node, prefix + node.name, owner, outer)
             module.functions.append(function)
@@ -343,8 +352,10 @@ def _collect(
             info = ClassInfo(module, node, prefix + node.name, outer)
             module.classes.append(info)
             _collect(module, node.body, f"{info.qualname}.", info, outer)
-        elif isinstance(node, _BLOCKS):
+        else:
             for field_name in ("body", "orelse", "finalbody"):
-                _collect(module, getattr(node, field_name, None) or [], prefix, owner, outer)
+                block = getattr(node, field_name, None)
+                if block:
+                    _collect(module, block, prefix, owner, outer)
             for handler in getattr(node, "handlers", ()):
                 _collect(module, handler.body, prefix, owner, outer)

@@ -32,6 +32,11 @@ def dotted(node: ast.AST) -> str | None:
     return f"{node.id}{text}" if node.__class__ is ast.Name else None
 
 
+def is_class_like(name: str) -> bool:
+    """Whether a name is spelled as classes are: a capital first, underscores before it left aside."""
+    return name[:1].isupper() or (name[:1] == "_" and name.lstrip("_")[:1].isupper())
+
+
 def is_super(node: ast.AST) -> bool:
     """Whether an expression is a call of `super`."""
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super"

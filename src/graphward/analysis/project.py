@@ -70,15 +70,18 @@ class Project:
 
     def visible(self, function: FunctionInfo, name: str) -> FunctionInfo | ClassInfo | None:
         """What a bare name means inside `function`: a local function, a global one, or an imported one."""
+        names = function.names
+        if name in names.hidden and name not in names.aliases and name not in function.locals:
+            return None  # a variable of its own: most names are
         scope: FunctionInfo | None = function
         while scope is not None:
             if name in scope.locals:
                 return scope.locals[name]
             scope = scope.outer
-        meaning = function.names.lookup(name)
+        meaning = names.lookup(name)
         if meaning is not None:
             return self.definition(meaning)
-        return None if function.names.is_local(name) else self.named(function.module, name)
+        return None if names.is_local(name) else self.named(function.module, name)
 
     def bases(self, info: ClassInfo) -> list[ClassInfo | str]:
         """The bases in order: project classes, else their qualified (or written) names."""

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Collection, Iterator, Sequence
 
 from ..analysis.module import FunctionInfo, Module
-from ..analysis.names import Names
+from ..analysis.names import Names, is_class_like
 from ..rules.context import FunctionContext
 from ..rules.finding import Finding
 from ..rules.rule import Rule
@@ -21,16 +21,20 @@ class Visits:
     def __init__(self, module: Module, rules: Sequence[Rule]):
         self._all: dict[type[ast.AST], list[Rule]] = {}
         self._named: dict[type[ast.AST], dict[str, list[Rule]]] = {}
+        self._constructors: list[Rule] = []
         for rule in rules:
             for node_type in rule.nodes:
-                if rule.names and node_type in _NAMED:
+                if rule.constructors and node_type is ast.Call:
+                    self._constructors.append(rule)
+                elif rule.names and node_type in _NAMED:
                     table = self._named.setdefault(node_type, {})
                     for name in rule.names:
                         table.setdefault(name, []).append(rule)
                 else:
                     self._all.setdefault(node_type, []).append(rule)
         self._whole = [rule for rule in rules if rule.overrides("visit_function")]
-        self._types = frozenset(self._all) | frozenset(self._named)
+        calls = {ast.Call} if self._constructors else ()
+        self._types = frozenset(self._all) | frozenset(self._named) | frozenset(calls)
         self._add_aliases(module.names)
 
     def findings(self, context: FunctionContext, skip: Collection[ast.AST]) -> Iterator[Finding]:
@@ -46,7 +50,7 @@ class Visits:
         if not self._types:
             return
         self._add_aliases(function.names)
-        types, whole, named = self._types, self._all, self._named
+        types, whole, named, constructors = self._types, self._all, self._named, self._constructors
         for node in function.nodes:
             kind = node.__class__
             if kind not in types:
@@ -54,8 +58,14 @@ class Visits:
             for rule in whole.get(kind, ()):
                 yield rule, node
             table = named.get(kind)
+            if table is None and (kind is not ast.Call or not constructors):
+                continue
+            name = _last_name(node)
             if table is not None:
-                for rule in table.get(_last_name(node), ()):
+                for rule in table.get(name, ()):
+                    yield rule, node
+            if kind is ast.Call and constructors and is_class_like(name):
+                for rule in constructors:
                     yield rule, node
 
     def _add_aliases(self, names: Names) -> None:

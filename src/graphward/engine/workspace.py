@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from ..rules.suspects import Suspect
 from ..source.notebook_text import NotebookText
 from ..source.parsing import UNPARSABLE, require_python
 from ..source.text import NOTEBOOK, NotText, SourceText
+from .heirs import heirs
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +110,8 @@ class Workspace:
         return self.module(path)
 
     def graph_modules(self) -> list[Module]:
-        """The files that hold graph code, parsed: by their markers, or because a class in them builds on one that
-        does. All others are only checked for being Python, by `check_syntax`."""
+        """The files that hold graph code, parsed: by their markers, or because a class in them inherits a `construct`.
+        All others are only checked for being Python, by `check_syntax`."""
         marked: dict[Path, Module] = {}
         others: dict[Path, SourceText] = {}
         for path in self.files:
@@ -122,16 +122,9 @@ class Workspace:
                 self._take(path, marked)
             else:
                 others[path] = source
-        bases = {path: _base_names(source.utf8) for path, source in others.items() if b"class " in source.utf8}
-        renamed = [pair for source in others.values() for pair in _renamings(source.utf8)]
-        known = {info.name.encode() for module in marked.values() for info in module.classes}
-        known |= {alias for name, alias in renamed if name in known}
-        while heirs := [path for path, names in bases.items() if names & known]:
-            for path in heirs:
-                del bases[path], others[path]
-                self._take(path, marked)
-                module = marked.get(path)
-                known |= {info.name.encode() for info in module.classes} if module else set()
+        for path in heirs(list(marked.values()), others):
+            del others[path]
+            self._take(path, marked)
         self._unparsed.update(others)
         return [marked[path] for path in self.files if path in marked]
 
@@ -196,26 +189,6 @@ class Workspace:
     def _fail(self, path: Path, line: int, message: str) -> None:
         self._sources.setdefault(path, None)
         self.problems[path] = Problem(path, line, message)
-
-
-# Patterns that begin with a literal are searched for at the speed of memory; anything else costs ten times as much.
-_BASES = re.compile(rb"class\s+\w+\s*\(([^)]*)\)")
-_RENAMED = re.compile(rb" as +(\w+)")
-_LAST_WORD = re.compile(rb"(\w+) *\Z")
-
-
-def _base_names(data: bytes) -> set[bytes]:
-    """The last parts of all base classes written in a file, and what renamed imports call them at their source."""
-    words = {word.rpartition(b".")[2] for bases in _BASES.findall(data) for word in re.findall(rb"[\w.]+", bases)}
-    return words | {name for name, alias in _renamings(data) if alias in words}
-
-
-def _renamings(data: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """`(name, alias)` of all that looks like `name as alias` in a file."""
-    for match in _RENAMED.finditer(data):
-        word = _LAST_WORD.search(data, max(0, match.start() - 80), match.start())
-        if word is not None:
-            yield word[1], match[1]
 
 
 def import_root(path: Path, name: str) -> Path:

@@ -28,8 +28,9 @@ class Rule:
     `triggers`: bytes of which a file must hold at least one for the rule to run on it (a test proves that no
     fixture lacks them). `targets`: the MindSpore versions that the rule speaks of, `>=2.7` or `>=2.7,<2.9`.
     `nodes`: the node types that `visit` wants. `names`: of calls, attributes and names, only those with one of these as
-    the last part of the name (`exp` of `ops.exp(x)`), or with an import's alias of one; empty for all. `opt_in`: runs
-    only where a selector names it by its code or name. The docstring is the rule's page, in the sections of
+    the last part of the name (`exp` of `ops.exp(x)`), or with an import's alias of one; empty for all. `constructors`:
+    of calls, only those of a name that is spelled like a class. `opt_in`: runs only where a selector names it by its
+    code or name. The docstring is the rule's page, in the sections of
     PAGE_SECTIONS.
     """
 
@@ -40,6 +41,7 @@ class Rule:
     targets: ClassVar[str] = ">=2.7"
     nodes: ClassVar[tuple[type[ast.AST], ...]] = ()
     names: ClassVar[frozenset[str]] = frozenset()
+    constructors: ClassVar[bool] = False
     opt_in: ClassVar[bool] = False
 
     def visit(self, node: ast.AST, context: FunctionContext) -> Iterable[Finding]:
