@@ -138,3 +138,26 @@ review.settle()
 assert line(review) == "return broken(new(x))", line(review)
 """
     run(program, tmp_path)
+
+
+def test_fixes_that_parse_alone_but_not_together_are_taken_one_after_the_other(tmp_path: Path):
+    program = """
+PATH.write_text(TEXT.replace("old(old(old(x)))", "listed(x + seen(x)[0])"))
+review = begin()
+assert states(review) == ["open"] * 2
+review.do(act.AcceptAll(act.Scope.SAFE))
+review.settle()
+assert states(review) == ["accepted", "open"], states(review)
+assert "does not go together with the others" in review.state.message, review.state.message
+review.do(act.AcceptAll(act.Scope.SAFE))
+review.settle()
+assert states(review) == ["accepted"] * 2
+assert line(review) == "return listed([x + tuple(seen(x)[0])])", line(review)
+assert states(begin()) == ["accepted"] * 2
+for expected in (["accepted", "open"], ["open"] * 2):
+    review.do(act.Undo())
+    review.settle()
+    assert states(review) == expected, states(review)
+assert final(review.state.files[PATH]).text == PATH.read_text()
+"""
+    run(program, tmp_path)

@@ -115,11 +115,12 @@ class Checked:
 
 @dataclass(frozen=True)
 class Refused:
-    """The fix accepted for `key` cannot be applied to `file`."""
+    """The fix accepted for `key` cannot be applied to `file`; not `alone`: together with the others."""
 
     file: FileReview
     key: str
     reason: str
+    alone: bool = True
 
 
 @dataclass(frozen=True)

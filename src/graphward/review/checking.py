@@ -21,11 +21,12 @@ from .state import FileReview, Layer, Snapshot
 
 
 class Unusable(Exception):
-    """Decisions that cannot be applied: the fix for `key` cannot, and `str()` says why."""
+    """Decisions that cannot be applied: the fix for `key` cannot, not even `alone`, and `str()` says why."""
 
-    def __init__(self, key: str, reason: str):
+    def __init__(self, key: str, reason: str, *, alone: bool = True):
         super().__init__(reason)
         self.key = key
+        self.alone = alone
 
 
 class Checker:
@@ -114,7 +115,7 @@ class Checker:
             try:
                 texts[file.path] = applied(file)
             except Unusable as error:
-                done.append(act.Refused(file, error.key, str(error)))
+                done.append(act.Refused(file, error.key, str(error), error.alone))
         found = self.found_in(list(texts.values()), files)
         for file in waiting:
             self.between()
@@ -193,7 +194,7 @@ def _apply(layer: Layer) -> SourceText:
             reason = _flaw(layer.source, fix)
             if reason:
                 raise Unusable(key, reason) from None
-        raise Unusable(_last(layer), str(error)) from None
+        raise Unusable(_last(layer), str(error), alone=False) from None
     except UnicodeEncodeError as error:
         raise Unusable(_last(layer), _no_character(layer.source, error)) from None
 

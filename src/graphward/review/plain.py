@@ -255,9 +255,9 @@ class PlainFront:
         try:
             applied(after)
         except Unusable as error:
-            self._do(act.Refused(after, error.key, str(error)))
+            self._do(act.Refused(after, error.key, str(error), error.alone))
             self._out.say(self._review.state.message, "red")
-            return place is not None and error.key != place[1]
+            return place is not None and not (error.alone and error.key == place[1])
         said = self._review.state.message.partition(". ")[2]
         if said:
             self._out.say(said)

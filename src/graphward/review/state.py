@@ -8,7 +8,7 @@ applied (`fresh`); accepting one of those begins the next layer, whose source is
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from operator import attrgetter
@@ -187,13 +187,15 @@ class Entry:
 @dataclass(frozen=True)
 class FileReview:
     """The review of one file. `fresh` is None as long as nobody knows what the accepted fixes have changed; `refused`
-    says of findings why their fix could not be taken."""
+    says of findings why their fix could not be taken; `apart` are those whose fix does not go together with what is
+    accepted, though no edit of it is in the way."""
 
     path: Path
     layers: tuple[Layer, ...]
     rejected: frozenset[str] = frozenset()
     fresh: Snapshot | None = None
     refused: Mapping[str, str] = field(default_factory=dict)
+    apart: frozenset[str] = frozenset()
 
     @property
     def original(self) -> SourceText:
@@ -211,6 +213,11 @@ class FileReview:
         return {key: (n, d) for n, layer in enumerate(self.layers) for key, d in layer.decisions.items()}
 
     @cached_property
+    def waiting(self) -> Collection[str]:
+        """Findings that cannot be decided over the text that decisions are taken on now."""
+        return self.top.blocked.keys() | self.apart if self.apart else self.top.blocked
+
+    @cached_property
     def entries(self) -> dict[str, Entry]:
         """The list of this file, by key, in the order of the lines."""
         if len(self.layers) == 1 and self.fresh is None:
@@ -222,7 +229,7 @@ class FileReview:
         if self.fresh is not None:
             for item in self.fresh.items:
                 known = items.get(item.key)
-                if known is None or known.source is not self.top.source or item.key in self.top.blocked:
+                if known is None or known.source is not self.top.source or item.key in self.waiting:
                     items[item.key] = item
         ordered = sorted(items.values(), key=_place_in_file)
         return {item.key: self._entry(item) for item in ordered}
@@ -231,7 +238,7 @@ class FileReview:
         """The same as long as there is one layer and nothing is known of what it changes: then most are open or
         accepted, and a decision on thousands has to be listed within one key press."""
         layer = self.top
-        special = self.rejected.union(self.refused, layer.blocked)
+        special = self.rejected.union(self.refused, self.waiting)
         known = {key: decision.entry for key, decision in layer.decisions.items()}
         return {
             item.key: known.get(item.key) or (self._entry(item) if item.key in special else _open(item))
@@ -251,7 +258,7 @@ class FileReview:
                          decided_by=owner)  # fmt: skip
         if self.fresh is None and same:
             return Entry(item, Status.UNNECESSARY, note="the same accepted fix mends it", decided_by=owner)
-        if self.fresh is None and owner:
+        if self.fresh is None and key in self.waiting:
             note = "overlaps an accepted fix; it is being checked again"
             return Entry(item, Status.WAITING, note=note, decided_by=owner)
         note = self.refused.get(key, "")
@@ -265,7 +272,7 @@ class FileReview:
             return Counter(map(_status_of, self.entries.values()))
         # A decision on thousands is counted within one key press, in files most of which nobody sees.
         decisions, items = self.top.decisions, self.top.snapshot.by_key
-        special = self.rejected.union(self.refused, self.top.blocked)
+        special = self.rejected.union(self.refused, self.waiting)
         special = (special & items.keys()) - decisions.keys() if special else special
         silenced = sum(decision.choice == SUPPRESSION for decision in decisions.values())
         found = Counter(self._entry(items[key]).status for key in special)

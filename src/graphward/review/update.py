@@ -93,16 +93,17 @@ def decide(file: FileReview, entry: Entry, fix: Fix, choice: int) -> FileReview 
     file = _without(file, key)
     rejected, refused = file.rejected - {key}, {k: v for k, v in file.refused.items() if k != key}
     if item.source is file.top.source:
+        apart = file.apart
         owner = file.top.taken.in_the_way(fix)
         if owner is not None:
             return f"This overlaps the fix accepted for {_named(file, owner)}: another alternative, or c there, may do."
         top = replace(file.top, decisions={**file.top.decisions, key: decision})
         layers = (*file.layers[:-1], top)
     elif file.fresh is not None and item.source is file.fresh.source:
-        layers = (*file.layers, Layer(file.fresh, {key: decision}))
+        layers, apart = (*file.layers, Layer(file.fresh, {key: decision})), frozenset()
     else:
         return "The file has changed under this finding; it is being checked again."
-    return replace(file, layers=layers, rejected=rejected, refused=refused, fresh=None)
+    return replace(file, layers=layers, rejected=rejected, refused=refused, fresh=None, apart=apart)
 
 
 def _without(file: FileReview, key: str) -> FileReview:
@@ -113,7 +114,7 @@ def _without(file: FileReview, key: str) -> FileReview:
     layer = file.layers[number]
     left = {k: d for k, d in layer.decisions.items() if k != key}
     layers = file.layers[:number] if number and not left else (*file.layers[:number], replace(layer, decisions=left))
-    return replace(file, layers=layers, fresh=None)
+    return replace(file, layers=layers, fresh=None, apart=frozenset())
 
 
 def _reject(state: State, action: act.Reject) -> State:
@@ -192,7 +193,9 @@ def _accept_in(
     if not decisions:
         return file, 0
     all_of_it = {**layer.decisions, **decisions} if layer.decisions else decisions
-    after = FileReview(file.path, (*below, Layer(layer.snapshot, all_of_it)), file.rejected, None, file.refused)
+    layers = (*below, Layer(layer.snapshot, all_of_it))
+    apart = file.apart if layer is top else frozenset()
+    after = FileReview(file.path, layers, file.rejected, None, file.refused, apart)
     if fresh is None:
         after.list_as(file)
     return after, len(decisions)
@@ -211,7 +214,7 @@ def _wanted(
 
 def _open_on_top(file: FileReview, wanted: Mapping[str, Decision]) -> Mapping[str, Decision]:
     """Those of `wanted` whose findings are open over the text that decisions are taken on."""
-    for decided in (file.decisions, file.rejected, file.refused, file.top.blocked):
+    for decided in (file.decisions, file.rejected, file.refused, file.waiting):
         if decided:
             wanted = {key: decision for key, decision in wanted.items() if key not in decided}
     if file.fresh is not None:
@@ -447,7 +450,11 @@ def _refused(state: State, action: act.Refused) -> State:
     file = state.files.get(action.file.path)
     if file is None or file.layers is not action.file.layers:
         return state
-    file = _without(file, action.key)
+    before, file = file, _without(file, action.key)
+    if not action.alone and file.top.decisions:
+        file = replace(file, apart=before.apart | {action.key})
+        told = f"The fix for {_named(before, action.key)} does not go together with the others"
+        return _kept(replace(state.with_file(file), message=f"{told}: checked again on the new text."))
     file = replace(file, refused={**file.refused, action.key: f"it cannot be accepted: {action.reason}"})
     place = file.path, action.key
     state = replace(state.with_file(file), message=f"This fix cannot be accepted: {action.reason}")

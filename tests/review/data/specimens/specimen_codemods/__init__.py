@@ -96,3 +96,39 @@ class Slow(_Calls):
     def found(self, node, context):
         time.sleep(2)
         yield context.finding(self, node, "slow")
+
+
+class Listed(_Calls):
+    """`listed(x + seen(x)[0])`: the fix puts a list around the argument, by edits as a diff of the text finds them."""
+
+    code = "GW996"
+    name = "specimen-listed"
+    consequence = Consequence.INFO
+    triggers = (b"listed(",)
+    called = "listed"
+
+    def found(self, node, context):
+        argument = node.args[0]
+        if not isinstance(argument, ast.List):
+            rewrite = context.rewrite()
+            rewrite.insert(context.span(argument).start, "[")
+            rewrite.insert(context.span(argument).end - 1, "]")
+            yield context.finding(self, node, "no list", fixes=(rewrite.safe("Make a list"),))
+
+
+class Seen(_Calls):
+    """`seen(x)[0]`: the fix puts a call around it; together with that of `listed` the result is no Python."""
+
+    code = "GW997"
+    name = "specimen-seen"
+    consequence = Consequence.INFO
+    triggers = (b"seen(",)
+    called = "seen"
+
+    def found(self, node, context):
+        part = context.parent(node)
+        if not isinstance(context.parent(part), ast.Call):
+            rewrite = context.rewrite()
+            rewrite.insert(context.span(part).start, "tuple(")
+            rewrite.insert(context.span(part).end, ")")
+            yield context.finding(self, node, "not told", fixes=(rewrite.safe("Tell it"),))
