@@ -532,6 +532,20 @@ def test_the_patch_applies_with_git(begin: Begin, project: Path):
     assert {p: p.read_bytes() for p in before} != before
 
 
+def test_what_is_in_the_patch_is_written(begin: Begin, project: Path):
+    review = begin(ways=Ways(patch=project / "out.diff"))
+    review.do(act.Accept())
+    assert len(review.unwritten()) == 1
+    review.write(review.unwritten(), review.begin_write())
+    assert review.unwritten() == []
+    review.do(act.Accept())
+    assert review.to_write(review.unwritten()) == (2, 0)
+    review.do(act.Undo())
+    assert review.unwritten() == []
+    review.do(act.Undo())
+    assert len(review.unwritten()) == 1  # the patch still holds it
+
+
 def test_a_patch_of_files_outside_of_the_working_folder_applies_in_the_folder_that_is_told(project: Path):
     inner = project / "inner"
     inner.mkdir()

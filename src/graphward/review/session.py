@@ -63,6 +63,7 @@ class Review:
         # the second is known.
         self._held: dict[Path, FileReview] = {}
         self._inside: dict[Path, tuple[SavedFix, ...]] = {}
+        self._patched: Mapping[Path, FileReview] | None = None  # as they are in the patch
         self._journal = Journal(checker.config.root)
 
     # Beginning
@@ -269,7 +270,10 @@ class Review:
         return self._journal.begin()
 
     def unwritten(self) -> list[FileReview]:
-        """Files whose decisions make something else of them than is on disk."""
+        """Files whose decisions make something else of them than is on disk, or in the patch once that is written."""
+        if self._patched is not None:
+            held_in = self._patched
+            return [f for p, f in self.state.files.items() if p not in held_in or _fixes(held_in[p]) != _fixes(f)]
         found = []
         for path, file in self.state.files.items():
             held = self._held.get(path)
@@ -301,8 +305,10 @@ class Review:
     def write_out(self, files: Sequence[FileReview], entry: Entry) -> Written:
         """The part of `write` that takes long, and may be left to another thread: `wrote` has to follow."""
         if self.ways.patch is not None:
-            text = patch(self.state.files.values(), self.on_disk, self.checker.config.root, self.checker.between)
+            files_now = self.state.files
+            text = patch(files_now.values(), self.on_disk, self.checker.config.root, self.checker.between)
             write_atomic(self.ways.patch, text.encode(errors="surrogateescape"))
+            self._patched = files_now
             return Written()
         return write_files(files, dict(self.on_disk), entry, self.checker.between)
 
