@@ -70,4 +70,4 @@ def test_the_script_is_what_its_case_says(case: Case, run: Run):
 
 
 def test_every_family_of_scripts_has_cases():
-    assert {c.code[:3] for c in SCRIPTS} == {"GW1", "GW2", "GW6", "GW7", "GW8"}
+    assert {c.code[:3] for c in SCRIPTS} == {"GW1", "GW2", "GW6", "GW7", "GW8", "GW9"}

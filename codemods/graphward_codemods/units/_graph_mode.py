@@ -43,7 +43,7 @@ def _all(inference: Inference, wanted: tuple[str, ...]) -> list[ModeSplit]:
     sizes = Sizes(inference)
     compiled = {root.function for root in jit_roots(inference)}
     for script in list(inference.project.modules.values()):
-        mode = _mode(script)
+        mode = graph_mode(script)
         if mode is None:
             continue
         for cell in _run(inference, script):
@@ -64,7 +64,7 @@ def _all(inference: Inference, wanted: tuple[str, ...]) -> list[ModeSplit]:
     return list(found.values())
 
 
-def _mode(module: Module) -> ast.expr | None:
+def graph_mode(module: Module) -> ast.expr | None:
     """What says `GRAPH_MODE` in the only call of `set_context` with a mode in a file."""
     if b"GRAPH_MODE" not in module.source.utf8:
         return None
