@@ -10,7 +10,9 @@ from pathlib import Path
 from ..knowledge.names import WRAPPER_NAMES
 from ..source.parsing import parse_tree
 from ..source.text import SourceText
-from .names import FunctionNode, Names, Scan, dotted, scan, statements
+from .bindings import bindings
+from .names import FunctionNode, Names, dotted, statements
+from .scan import Scan, scan
 from .tree import parents, preorder
 
 # Where no last part of `WRAPPER_NAMES` stands, none of these does: `value_and_grad` has `grad` in it.
@@ -45,7 +47,8 @@ class FunctionInfo:
     @cached_property
     def names(self) -> Names:
         outer = self.outer.names if self.outer else self.module.names
-        return outer.of_function(self._scan, self.module.package)
+        found = bindings(self.node, self.statements, self.module.has_walrus)
+        return outer.inside(frozenset(found.names), found.imports, self.module.package)
 
     @property
     def nodes(self) -> list[ast.AST]:
@@ -230,6 +233,10 @@ class Module:
     def appends(self) -> bool:
         """Whether `append` is called anywhere in the file."""
         return b".append(" in self.source.utf8
+
+    @cached_property
+    def has_walrus(self) -> bool:
+        return b":=" in self.source.utf8
 
     @cached_property
     def has_lambdas(self) -> bool:

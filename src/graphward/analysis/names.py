@@ -4,22 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any
 
 from ..knowledge.names import canonical
-from .tree import children, fields_backwards
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
-_DEFINITIONS = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef})
-_NESTED = frozenset((*_DEFINITIONS, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp))
 _COMPOUND = frozenset(
     {ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try, ast.Match}
     | ({ast.TryStar} if hasattr(ast, "TryStar") else set())
-)
-_BINDERS = frozenset(
-    {ast.Import, ast.ImportFrom, ast.Global, ast.Nonlocal, ast.ExceptHandler, ast.MatchAs, ast.MatchStar,
-     ast.MatchMapping}
 )
 
 
@@ -83,101 +74,6 @@ def statements(body: Iterable[ast.stmt]) -> list[ast.stmt]:
     return found
 
 
-@dataclass(slots=True)
-class Scan:
-    """What one pass over the body of a function tells: `nodes` are all its nodes in source order (see `tree.preorder`),
-    `bound` the names local to it (parameters and whatever the body binds, nested scopes left out), `loads` the names
-    that it reads and its attribute accesses in source order, `calls` its calls by the node of the callee, `imports` its
-    import statements; all but `bound` with those of nested scopes."""
-
-    nodes: list[ast.AST]
-    bound: frozenset[str]
-    loads: list[ast.AST]
-    calls: dict[ast.AST, ast.Call]
-    imports: list[ast.Import | ast.ImportFrom]
-
-
-def scan(function: FunctionNode) -> Scan:
-    """See `Scan`. Every function of every graph region is scanned, so the kinds of nodes that are most of any tree
-    come first, and nothing is walked twice."""
-    names = {a.arg for a in all_arguments(function.args)}
-    outer: set[str] = set()
-    nodes: list[ast.AST] = []
-    loads: list[ast.AST] = []
-    calls: dict[ast.AST, ast.Call] = {}
-    imports: list[ast.Import | ast.ImportFrom] = []
-    # Nested scopes around the node at hand, and whether the outermost of them is a function or class of its own.
-    depth, defined = 0, False
-    stack: list[Any] = list(reversed(function.body))
-    pop, push, keep, note = stack.pop, stack.append, nodes.append, loads.append
-    backwards: dict[type[ast.AST], tuple[str, ...]] = {}
-    name, attribute, constant, call, load = ast.Name, ast.Attribute, ast.Constant, ast.Call, ast.Load
-    while stack:
-        node = pop()
-        kind = node.__class__
-        if kind is name:
-            keep(node)
-            if node.ctx.__class__ is load:
-                note(node)
-            elif not depth:
-                names.add(node.id)
-        elif kind is attribute:
-            keep(node)
-            note(node)
-            push(node.value)
-        elif kind is constant:
-            keep(node)
-        elif kind is call:
-            keep(node)
-            calls[node.func] = node
-            stack += reversed(node.keywords)
-            stack += reversed(node.args)
-            push(node.func)
-        elif node is None:
-            depth -= 1
-        else:
-            keep(node)
-            if kind in _NESTED:
-                if not depth:
-                    defined = kind in _DEFINITIONS
-                    if defined:
-                        names.add(node.name)
-                depth += 1
-                push(None)
-            elif kind in _BINDERS:
-                if kind is ast.Import or kind is ast.ImportFrom:
-                    imports.append(node)
-                if not depth:
-                    _bind(node, names, outer)
-            elif kind is ast.NamedExpr and depth and not defined:
-                # `:=` in a comprehension binds in the function around it.
-                names.add(node.target.id)
-            fields = backwards.get(kind) or fields_backwards(kind)
-            if fields is None:
-                stack += reversed(children(node))
-                continue
-            backwards[kind] = fields
-            for field in fields:
-                value = getattr(node, field, None)
-                if value.__class__ is list:
-                    stack += value[::-1]
-                elif value is not None:
-                    push(value)
-    return Scan(nodes, frozenset(names - outer), loads, calls, imports)
-
-
-def _bind(node: ast.AST, names: set[str], outer: set[str]) -> None:
-    """Note what a node of `_BINDERS` binds; what it declares to be of a scope further out goes into `outer`."""
-    if isinstance(node, (ast.Import, ast.ImportFrom)):
-        names.update(item.asname or item.name.split(".")[0] for item in node.names)
-    elif isinstance(node, (ast.Global, ast.Nonlocal)):
-        outer.update(node.names)
-    elif isinstance(node, ast.MatchMapping):
-        names.update(filter(None, (node.rest,)))
-    else:
-        names.update(filter(None, (node.name,)))  # type: ignore[attr-defined]
-
-
 def all_arguments(arguments: ast.arguments) -> list[ast.arg]:
     """Every parameter in source order, star ones included."""
     found = [*arguments.posonlyargs, *arguments.args]
@@ -224,10 +120,10 @@ class Names:
                     names.aliases[node.targets[0].id] = meaning
         return names
 
-    def of_function(self, body: Scan, package: str) -> Names:
-        """The scope inside a function: its locals hide outer aliases, its own imports make new ones."""
-        inner = Names(self, body.bound)
-        for node in body.imports:
+    def inside(self, bound: frozenset[str], imports: Iterable[ast.Import | ast.ImportFrom], package: str) -> Names:
+        """The scope inside a function: the names `bound` in it hide outer aliases, its own imports make new ones."""
+        inner = Names(self, bound)
+        for node in imports:
             inner.add_import(node, package)
         return inner
 
