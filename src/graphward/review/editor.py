@@ -59,13 +59,12 @@ def _editor() -> list[str]:
 
 
 def _run(command: list[str]) -> None:
+    # Ctrl-C is the editor's, and ends no more than that. To ignore it would be passed on to the editor.
+    before = signal.signal(signal.SIGINT, lambda *_: None)
     try:
-        process = subprocess.Popen(command)
+        status = subprocess.Popen(command).wait()
     except OSError as error:
         raise GraphwardError(f"the editor {command[0]} does not start: {error.strerror}", hint=_SET) from None
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the editor's, and ends no more than that
-    try:
-        status = process.wait()
     finally:
         signal.signal(signal.SIGINT, before)
     if status:

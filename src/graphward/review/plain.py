@@ -304,10 +304,11 @@ class PlainFront:
             self._out.say("The proof was stopped.")
             return
         self._do(told)
-        self._out.say(told.message)
         entry = self._review.state.entry
-        if entry is not None:
+        if entry is not None and told.verdicts:
             self._out.proof(entry, self._review.state)
+        else:
+            self._out.say(told.message)
 
     # On the terminal
 
@@ -342,7 +343,8 @@ _DECISIONS = {
 
 
 def _tell_step(done: int, total: int, label: str) -> None:
-    sys.stderr.write(f"proving {min(done + 1, total)} of {total}: {label}\n")
+    if done < total:
+        sys.stderr.write(f"proving {done + 1} of {total}: {label}\n")
 
 
 def accept_safe(review: Review, stdout: TextIO) -> None:
