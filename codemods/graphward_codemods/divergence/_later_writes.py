@@ -13,11 +13,15 @@ from graphward.knowledge.names import JIT_NAMES, canonical
 from graphward.rules.module_context import ModuleContext
 
 from .._outside import only_value, visible
+from .._python import self_attribute
 from ..jit._wrappers import bound_in, compiled, is_compiled, loops_around
 from ..units._graph_mode import graph_mode
 
-Key = tuple[FunctionInfo | None, str]
-"""A variable: the function that binds it, None for the module, and its name."""
+Place = ast.Name | ast.Attribute
+"""A variable, or an attribute of `self`."""
+
+Key = tuple[FunctionInfo | ClassInfo | None, str]
+"""Where a variable is bound (a function, None for the module) or an attribute lives (a class), and its name."""
 
 _VALUE_AND_GRAD = frozenset({"mindspore.value_and_grad", "mindspore.ops.value_and_grad"})
 _GRADS = frozenset({"mindspore.grad", "mindspore.ops.grad", "mindspore.ops.GradOperation"})
@@ -26,11 +30,17 @@ _ENDS = (ast.Return, ast.Raise, ast.Break)
 
 @dataclass(eq=False)
 class Run:
-    """A call that runs a graph: `graph` is the variable of the compiled function, `read` what its code is made from."""
+    """A call that runs a graph: `graph` is the variable of the compiled function, `read` what its code reads and which
+    attributes of that ("" for all of it)."""
 
     call: ast.Call
     graph: Key
-    read: frozenset[Key]
+    read: dict[Key, set[str]]
+
+    @property
+    def names(self) -> set[str]:
+        """The variable that holds the compiled function, if it is no attribute."""
+        return set() if isinstance(self.graph[0], ClassInfo) else {self.graph[1]}
 
 
 @dataclass(eq=False)
@@ -41,38 +51,77 @@ class _Reading:
     """
 
     context: ModuleContext
-    found: set[Key] = field(default_factory=set)
+    found: dict[Key, set[str]] = field(default_factory=dict)
     unsure: bool = False
 
-    def follow(self, node: ast.Name) -> None:
+    def follow(self, node: Place) -> None:
         context = self.context
         key = key_of(context, node)
-        if key in self.found:
+        if key is None:
             return
-        self.found.add(key)
-        definition = visible(context, node)
+        known = key in self.found
+        self.found.setdefault(key, set()).add(self._part(node))
+        if known:
+            return
+        definition = _definition(context, node)
         if isinstance(definition, FunctionInfo) and definition.module is context.module:
             self._names(definition.nodes, definition)
         elif definition is None:
-            value = only_value(context, node)
+            value = _value(context, node)
             name = _resolved(context, value.func) if isinstance(value, ast.Call) else ""
             if isinstance(value, ast.Call) and (name in _GRADS or _holds(context, value, name)):
                 self._names(preorder(value), context.function_at(value))
+
+    def _part(self, node: Place) -> str:
+        """The attribute that is read of a variable: a method reads all of it."""
+        outer = self.context.parent(node)
+        if not isinstance(outer, ast.Attribute):
+            return ""
+        value = _value(self.context, node)
+        made = _definition(self.context, value.func) if isinstance(value, ast.Call) else None
+        method = self.context.project.method(made, outer.attr) if isinstance(made, ClassInfo) else None
+        return outer.attr if method is None else ""
 
     def _names(self, nodes: list[ast.AST], function: FunctionInfo | None) -> None:
         names = function.names if function else self.context.module.names
         for node in nodes:
             if isinstance(node, ast.Call) and canonical(names.resolve(node.func) or "") in _GRADS:
                 self.unsure = True
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
                 self.follow(node)
 
 
-def key_of(context: ModuleContext, node: ast.Name) -> Key:
+def key_of(context: ModuleContext, node: Place) -> Key | None:
+    """None for `self` alone, and for an attribute of anything else."""
     function = context.function_at(node)
+    receiver = function.receiver if function else None
+    if isinstance(node, ast.Attribute):
+        owner = function.class_around if function else None
+        return (owner, node.attr) if owner and self_attribute(node, receiver) else None
+    if node.id == receiver:
+        return None
     while function is not None and node.id not in function.names.hidden:
         function = function.outer
     return function, node.id
+
+
+def _definition(context: ModuleContext, node: ast.expr) -> FunctionInfo | ClassInfo | None:
+    """The function or class that a variable or an attribute of `self` means."""
+    if isinstance(node, ast.Name):
+        return visible(context, node)
+    key = key_of(context, node) if isinstance(node, ast.Attribute) else None
+    return context.project.method(key[0], key[1]) if key and isinstance(key[0], ClassInfo) else None
+
+
+def _value(context: ModuleContext, node: Place) -> ast.expr | None:
+    """The only value of a variable or of an attribute of `self`."""
+    if isinstance(node, ast.Name):
+        return only_value(context, node)
+    key = key_of(context, node)
+    if key is None or not isinstance(key[0], ClassInfo):
+        return None
+    values = context.project.attribute_values(key[0]).get(key[1], [])
+    return values[0][1] if len(values) == 1 and values[0][0].module is context.module else None
 
 
 def runs_of(context: ModuleContext) -> list[Run]:
@@ -84,20 +133,23 @@ def runs_of(context: ModuleContext) -> list[Run]:
         if function is not None:
             inside.setdefault(function, []).append(run)
     for call in context.calls if inside else ():
-        definition = visible(context, call.func) if isinstance(call.func, ast.Name) else None
+        definition = _definition(context, call.func)
         if isinstance(definition, FunctionInfo) and not is_compiled(definition):
             found += (Run(call, run.graph, run.read) for run in inside.get(definition, ()))
     return found
 
 
-def runs_again(context: ModuleContext, write: ast.stmt, root: ast.Name, runs: list[Run]) -> Run | None:
+def runs_again(context: ModuleContext, write: ast.stmt, root: Place, runs: list[Run]) -> Run | None:
     """The run that comes before a write to what `root` holds and, of the same graph, once more after it."""
     key = key_of(context, root)
-    mine = [run for run in runs if key in run.read]
+    names = {root.id} if isinstance(root, ast.Name) else set()
+    part = _written_part(context, root)
+    read = ((run, run.read.get(key, set()) if key else set()) for run in runs)
+    mine = [run for run, parts in read if parts and (not part or "" in parts or part in parts)]
     for run in mine:
         loops = set(loops_around(context, run.call))
         for loop in loops_around(context, write):
-            if loop in loops and not {root.id, run.graph[1]} & bound_in(loop) and not _leaves(context, write, run.call):
+            if loop in loops and not (names | run.names) & bound_in(loop) and not _leaves(context, write, run.call):
                 return run
     here = context.function_at(write)
     start, end = context.module.start(write), context.module.end(write)
@@ -111,11 +163,22 @@ def runs_again(context: ModuleContext, write: ast.stmt, root: ast.Name, runs: li
     return None
 
 
+def _written_part(context: ModuleContext, root: Place) -> str:
+    """`head` of `net.head.weight`; "" of `net` itself, and of what its methods give."""
+    outer = context.parent(root)
+    called = context.parent(outer) if isinstance(outer, ast.Attribute) else None
+    is_method = isinstance(called, ast.Call) and called.func is outer
+    return outer.attr if isinstance(outer, ast.Attribute) and not is_method else ""
+
+
 def _direct(context: ModuleContext) -> Iterator[Run]:
     for call in context.calls:
-        if not isinstance(call.func, ast.Name) or context.function_at(call) in context.inference.reached:
+        if not isinstance(call.func, (ast.Name, ast.Attribute)):
             continue
-        function = compiled(context, call.func)
+        graph = key_of(context, call.func)
+        if graph is None or context.function_at(call) in context.inference.reached:
+            continue
+        function = _compiled(context, call.func)
         if function is None and not _is_compiled_gradient(context, call.func):
             continue
         if function is not None and (_leaves_out(function) or _in_graph_mode(context, function)):
@@ -125,13 +188,20 @@ def _direct(context: ModuleContext) -> Iterator[Run]:
         reading = _Reading(context)
         reading.follow(call.func)
         if not reading.unsure:
-            yield Run(call, key_of(context, call.func), frozenset(reading.found))
+            yield Run(call, graph, reading.found)
 
 
-def _is_compiled_gradient(context: ModuleContext, func: ast.Name) -> bool:
-    if graph_mode(context.module) is None or visible(context, func) is not None:
+def _compiled(context: ModuleContext, func: Place) -> FunctionInfo | None:
+    if isinstance(func, ast.Name):
+        return compiled(context, func)
+    method = _definition(context, func)
+    return method if isinstance(method, FunctionInfo) and is_compiled(method) else None
+
+
+def _is_compiled_gradient(context: ModuleContext, func: Place) -> bool:
+    if graph_mode(context.module) is None or _definition(context, func) is not None:
         return False
-    value = only_value(context, func)
+    value = _value(context, func)
     return isinstance(value, ast.Call) and _resolved(context, value.func) in _VALUE_AND_GRAD
 
 
@@ -145,7 +215,7 @@ def _leaves_out(function: FunctionInfo) -> bool:
 def _in_graph_mode(context: ModuleContext, function: FunctionInfo) -> bool:
     """Whether it is a `construct` that Graph Mode may compile as the Cell that it belongs to, which sees all writes."""
     modules = list(context.project.modules.values())
-    return function.owner is not None and any(b"GRAPH_MODE" in m.source.utf8 for m in modules)
+    return function.name == "construct" and any(b"GRAPH_MODE" in m.source.utf8 for m in modules)
 
 
 def _varies(context: ModuleContext, call: ast.Call) -> bool:
@@ -217,14 +287,16 @@ def _apart(context: ModuleContext, write: ast.stmt, call: ast.Call) -> bool:
     return False
 
 
-def written_roots(context: ModuleContext, parameter: ast.expr) -> list[ast.Name]:
-    """The variables that hold a Parameter or the Cell that it belongs to; also behind `p = net.w`, and loops."""
+def written_roots(context: ModuleContext, parameter: ast.expr) -> list[Place]:
+    """What holds a Parameter or the Cell that it belongs to; also behind `p = net.w`, and loops."""
     base = parameter
     while isinstance(base, (ast.Attribute, ast.Subscript)):
+        if isinstance(base, ast.Attribute) and key_of(context, base) is not None:
+            return [base]
         base = base.value
     if not isinstance(base, ast.Name):
         return []
-    found = [base]
+    found: list[Place] = [base]
     if base is parameter:
         value = only_value(context, base)
         if isinstance(value, (ast.Attribute, ast.Subscript)):

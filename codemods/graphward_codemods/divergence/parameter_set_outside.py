@@ -24,12 +24,14 @@ class ParameterSetOutside(Rule):
     ## What it finds
 
     Outside of graph code, `net.w.set_data(value)`, `.assign_value(value)`, `.data = value` and
-    `load_param_into_net(net, ...)`, where a function under `jit` that reads `net` was called before and is called
-    again: both stand in one loop, or one call above and one below. A loop over Parameters of `net` counts, and so does
-    `grad_fn = value_and_grad(...)` in a file that sets Graph Mode, and in PyNative an instance with `jit` on its
-    `construct`. Left alone: what leaves the loop behind the write, functions that get the Cell or the Parameter as
-    an argument, and those that do not use one of their parameters: these see the write. So do bare gradients (`grad`,
-    `GradOperation`) that do not depend on an input any more; they are not followed.
+    `load_param_into_net(net, ...)`, where a function or method under `jit` that reads `net` was called before and is
+    called again: both stand in one loop, or one call above and one below. The learning rate of an optimizer that the
+    function calls counts, and so do a loop over Parameters of `net`, `grad_fn = value_and_grad(...)` in a file that
+    sets Graph Mode, and in PyNative an instance with `jit` on its `construct`.
+
+    Left alone is what sees the write: a loop that is left behind it, a function that gets the Cell or the Parameter as
+    an argument, one that does not use all of its parameters. Bare gradients (`grad`, `GradOperation`) see it where the
+    derivative does not depend on an input any more, and are not followed.
 
     ## Why
 
