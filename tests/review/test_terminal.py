@@ -256,7 +256,10 @@ def test_after_an_editor_that_fails_the_review_goes_on(net: Path, project: Path,
 
 def test_an_interrupt_ends_the_editor_alone(net: Path, project: Path, tmp_path: Path):
     editor = tmp_path / "editor"
-    editor.write_text("#!/bin/sh\necho it waits\nsleep 60\n")
+    editor.write_text(
+        f"#!{sys.executable}\nimport signal, time\nsignal.signal(signal.SIGINT, signal.SIG_DFL)\n"
+        "print('it waits', flush=True)\ntime.sleep(60)\n"
+    )
     editor.chmod(0o755)
     terminal = Terminal("review", folder=project, VISUAL=str(editor), EDITOR="")
     terminal.until("5 findings", "q quit")
