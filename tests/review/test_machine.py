@@ -312,6 +312,20 @@ def test_an_edited_text_is_kept_if_it_parses(begin: Begin):
     assert review.state.counts[Status.ACCEPTED] == 1
 
 
+def test_an_edited_text_for_a_file_that_has_changed_since_is_not_taken(begin: Begin):
+    review = begin()
+    entry, place = review.state.entry, review.state.selected
+    assert entry is not None and place is not None
+    proposal = draft(entry.item, review.state.shown(entry))
+    fix = edited(proposal, proposal.document.replace("(0, 1)", "(1, 0)"))
+    assert fix is not None
+    theirs = f"# theirs\n{NET}"
+    PATH.write_text(theirs, encoding="utf-8")
+    review.take(PATH, review.look_again(PATH))
+    assert "has changed under this text" in review.do(act.TakeText(place, fix, entry.item.source)).message
+    assert text(review) == theirs
+
+
 def test_an_edited_text_keeps_what_only_looks_like_the_end_of_a_line(begin: Begin, project: Path):
     (project / "net.py").write_text(NET.replace("# 转置", "# a\x0cb\u2028c"), encoding="utf-8")
     review = begin()

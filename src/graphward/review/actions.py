@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from ..source.fixes import Fix
+from ..source.text import SourceText
 from .state import FileReview, Place, Proof, Snapshot
 
 
@@ -49,10 +50,12 @@ class Suppress:
 
 @dataclass(frozen=True)
 class TakeText:
-    """Take a text that the user has written for the finding at `place`."""
+    """Take a text that the user has written for the finding at `place`; `source` is what it was written for, None for
+    what is known now."""
 
     place: Place
     fix: Fix
+    source: SourceText | None = None
 
 
 @dataclass(frozen=True)

@@ -57,6 +57,8 @@ def _take_text(state: State, action: act.TakeText) -> State:
     entry = state.files[path].entries.get(key) if path in state.files else None
     if entry is None:
         return replace(state, message="The finding is gone; nothing was kept of the edited text.")
+    if action.source not in (None, entry.item.source):
+        return replace(state, message="The file has changed under this text; nothing was kept of it. e edits it anew.")
     number = entry.item.fixes.index(action.fix) if action.fix in entry.item.fixes else BY_HAND
     return _taken(state, entry, action.fix, number)
 

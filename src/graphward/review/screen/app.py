@@ -316,7 +316,7 @@ class ReviewApp(App[None]):
         except BadEdit as error:
             self._ask_again(entry, proposal, document, str(error))
         else:
-            self.do(act.Say("Nothing was changed.") if fix is None else act.TakeText(place, fix))
+            self.do(act.Say("Nothing was changed.") if fix is None else act.TakeText(place, fix, entry.item.source))
 
     def _ask_again(self, entry: Entry, proposal: Draft, document: str, reason: str) -> None:
         def taken(answer: str | None) -> None:
