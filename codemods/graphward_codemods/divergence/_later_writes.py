@@ -199,7 +199,10 @@ def _compiled(context: ModuleContext, func: Place) -> FunctionInfo | None:
 
 
 def _is_compiled_gradient(context: ModuleContext, func: Place) -> bool:
-    if graph_mode(context.module) is None or _definition(context, func) is not None:
+    if b"value_and_grad" not in context.module.source.utf8:
+        return False
+    mode = context.once_here(graph_mode, lambda: graph_mode(context.module))
+    if mode is None or _definition(context, func) is not None:
         return False
     value = _value(context, func)
     return isinstance(value, ast.Call) and _resolved(context, value.func) in _VALUE_AND_GRAD

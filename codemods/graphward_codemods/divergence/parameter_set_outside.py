@@ -69,7 +69,7 @@ class ParameterSetOutside(Rule):
     code = "GW914"
     name = "parameter-set-outside"
     consequence = Consequence.DIVERGENCE
-    triggers = (b".set_data", b".assign_value", b".data", b"load_param_into_net")
+    triggers = (b".set_data", b".assign_value", b".data =", b"load_param_into_net")
 
     def visit_module(self, context: ModuleContext) -> Iterable[Finding]:
         data = context.module.source.utf8
