@@ -5,31 +5,31 @@ from __future__ import annotations
 import io
 import sys
 import traceback
+from collections.abc import Sequence
+from importlib import import_module
 from typing import Annotated
 
 import typer
 
 from .. import __version__
 from ..errors import GraphwardError
-from .bench import bench
-from .check import check
-from .explain import explain
-from .fix import fix
-from .layout import layout
-from .lsp import lsp
-from .migrate import migrate
-from .record import record
-from .review import review
-from .rules import rules
-from .undo import undo
-from .verify import verify
 
-app = typer.Typer(
-    name="graphward", no_args_is_help=True, add_completion=False, rich_markup_mode="rich",
-    context_settings={"help_option_names": ["-h", "--help"]}, pretty_exceptions_enable=False,
+# In the order of `--help`; each is a function in the module of its name.
+COMMANDS = (
+    "check", "fix", "migrate", "verify", "bench", "layout", "record", "review", "undo", "rules", "explain", "lsp",
 )  # fmt: skip
-for command in (check, fix, migrate, verify, bench, layout, record, review, undo, rules, explain, lsp):
-    app.command()(command)
+
+
+def application(commands: Sequence[str]) -> typer.Typer:
+    """The Typer application of some of the commands."""
+    app = typer.Typer(
+        name="graphward", no_args_is_help=True, add_completion=False, rich_markup_mode="rich",
+        context_settings={"help_option_names": ["-h", "--help"]}, pretty_exceptions_enable=False,
+    )  # fmt: skip
+    app.callback()(graphward)
+    for name in commands:
+        app.command()(getattr(import_module(f".{name}", __package__), name))
+    return app
 
 
 def _version(wanted: bool) -> None:
@@ -38,7 +38,6 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def graphward(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and leave.")
@@ -57,8 +56,10 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal that cannot show a character is no reason to stop
             stream.reconfigure(errors="backslashreplace")
+    # The others would take longer to load than a small check takes.
+    asked = sys.argv[1:2]
     try:
-        app()
+        application(asked if asked and asked[0] in COMMANDS else COMMANDS)()
     except GraphwardError as error:
         sys.stderr.write(f"graphward: {error}\n")
         sys.exit(2)

@@ -99,9 +99,11 @@ def _run(
     from concurrent.futures.process import BrokenProcessPool
     from multiprocessing import get_context
 
-    loads = _balanced(parts, jobs)
+    # A process takes as long to start as a small package to check: this one takes the largest load.
+    own, *loads = _balanced(parts, jobs)
     with ProcessPoolExecutor(len(loads), get_context("spawn")) as pool:
         futures = {pool.submit(_check_load, load, config): load for load in loads}
+        yield from _check_shards(own, config, last)
         for future in as_completed(futures):
             try:
                 yield from future.result()
@@ -118,8 +120,12 @@ def _balanced(parts: list[Shard], jobs: int) -> list[list[Shard]]:
     would cost more than most shards do."""
     loads: list[list[Shard]] = [[] for _ in range(min(jobs, len(parts)))]
     for part in sorted(parts, key=lambda p: -p.size):
-        min(loads, key=lambda load: sum(p.size for p in load)).append(part)
-    return loads
+        min(loads, key=_size).append(part)
+    return sorted(loads, key=_size, reverse=True)
+
+
+def _size(load: list[Shard]) -> int:
+    return sum(part.size for part in load)
 
 
 def _check_load(parts: list[Shard], config: Config) -> list[tuple[Shard, CheckResult, list[Path]]]:
