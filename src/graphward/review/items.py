@@ -30,10 +30,17 @@ class Item:
     new: bool = False
     fixes: tuple[Fix, ...] = field(init=False, repr=False)
     """Those that can be applied, in order of preference."""
+    said: str = field(init=False, repr=False)
+    """What a word of a filter is looked for in, besides the path: in small letters. Made with the item, since the first
+    filter would have to wait for that of thousands."""
 
     def __post_init__(self) -> None:
-        fixes = tuple(f for f in self.finding.fixes if f.applicability is not Applicability.MANUAL)
+        finding = self.finding
+        fixes = tuple(f for f in finding.fixes if f.applicability is not Applicability.MANUAL)
+        code = self.source.utf8[finding.span.start : finding.span.end].decode(errors="replace")
+        said = "\n".join((finding.code, finding.name, finding.message, finding.region, code)).lower()
         object.__setattr__(self, "fixes", fixes)
+        object.__setattr__(self, "said", said)
 
     @cached_property
     def line(self) -> int:
@@ -49,13 +56,6 @@ class Item:
     def line_named(self) -> str:
         """What the line is called: `line 5`, or `line 2 of cell 3`."""
         return self.source.line_named(self.line)
-
-    @cached_property
-    def said(self) -> str:
-        """What a word of a filter is looked for in, besides the path: in small letters."""
-        finding = self.finding
-        code = self.source.utf8[finding.span.start : finding.span.end].decode(errors="replace")
-        return "\n".join((finding.code, finding.name, finding.message, finding.region, code)).lower()
 
     @cached_property
     def by_hand(self) -> tuple[Fix, ...]:
